@@ -48,7 +48,7 @@ const readTimesOfUnknown = 4;
  * Tokens are looked up by digest, so that the time of a lookup reveals nothing about a token.
  */
 export function createAuthenticator(
-  store: Pick<PlantStore, "readTokens" | "noteTokenUses">,
+  store: Pick<PlantStore, "readTokens" | "recordTokenUse">,
   { ownToken, now = Date.now }: AuthenticatorOptions = {},
 ): Authenticator {
   const ownDigest = ownToken === undefined ? undefined : digestToken(ownToken);
@@ -137,7 +137,7 @@ export function toDay(timeMs: number): number {
  * @param now milliseconds since the epoch
  */
 export function createTokenUses(
-  store: Pick<PlantStore, "noteTokenUses">,
+  store: Pick<PlantStore, "recordTokenUse">,
   now: () => number,
 ): TokenUses {
   let day = Number.NEGATIVE_INFINITY;
@@ -153,7 +153,7 @@ export function createTokenUses(
     const digests = pending;
     pending = [];
     try {
-      await store.noteTokenUses(digests, day);
+      await store.recordTokenUse(digests, day);
     } catch {
       // A create that fails reports the failure of the store. The next use of the token retries this.
       for (const digest of digests) seen.delete(digest);

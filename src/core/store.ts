@@ -14,11 +14,25 @@ export type SuccessfulResult = "created" | "unchanged" | "replaced";
 /** Result of a create; `conflict` stored nothing. */
 export type CreateResult = SuccessfulResult | "conflict";
 
+/** The result of a change, once it is durable. */
+export interface Committed<Result> {
+  readonly result: Result;
+  /** Number of plants in the commit. */
+  readonly plants: number;
+}
+
 /** A create in a commit. */
 export interface CreateEntry {
+  readonly kind: "create";
   readonly plant: NewPlant;
   readonly onConflict: ConflictPolicy;
 }
+
+/** A change in a commit, told apart by its `kind`. */
+export type CommitEntry = CreateEntry;
+
+/** Result of a {@link CommitEntry}. */
+export type CommitResult = CreateResult;
 
 /** A stored token, which never includes the token itself. */
 export interface TokenRecord {
@@ -81,7 +95,7 @@ interface StoreParts {
   /** Ends a token durably at the given times; earlier times that are stored already stay. */
   endToken(token: EndedToken): Promise<void>;
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
-  noteTokenUses(digests: readonly string[], day: number): Promise<void>;
+  recordTokenUse(digests: readonly string[], day: number): Promise<void>;
   /**
    * Deletes plants durably. Only stores that several processes can open have it.
    *
@@ -98,16 +112,8 @@ interface StoreParts {
 export interface PlantStore extends StoreParts {
   /** True if the plants exist only in this process. */
   readonly isVolatile?: boolean;
-  /**
-   * Resolves once the result would survive a power failure (contract.md "Durability").
-   *
-   * @param onCommit receives the number of plants in the commit of this one, before the create resolves
-   */
-  create(
-    plant: NewPlant,
-    onConflict: ConflictPolicy,
-    onCommit?: (plants: number) => void,
-  ): Promise<CreateResult>;
+  /** Resolves once the result would survive a power failure (contract.md "Durability"). */
+  create(plant: NewPlant, onConflict: ConflictPolicy): Promise<Committed<CreateResult>>;
 }
 
 /** A store to read. */
@@ -121,12 +127,12 @@ export interface StoreEngine extends StoreParts {
   /** Maximum number of commits in flight; the engine carries them out in their order. Default: 1. */
   readonly maxCommits?: number;
   /**
-   * Carries out creates in their order and flushes them together. When it resolves, all of them are durable; when it
+   * Carries out changes in their order and flushes them together. When it resolves, all of them are durable; when it
    * rejects, all of them may be stored or none. The results `unchanged` and `conflict` are as durable as `created`.
    *
-   * @returns the results, in the order of the requests
+   * @returns the results, in the order of the entries
    */
-  commit(requests: readonly CreateEntry[]): Promise<readonly CreateResult[]>;
+  commit(entries: readonly CommitEntry[]): Promise<readonly CommitResult[]>;
 }
 
 /**

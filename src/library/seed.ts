@@ -87,7 +87,7 @@ export async function storeSeed(
     textLength = 0;
     const results = await Promise.all(stored.map(({ plant }) => store.create(plant, onConflict)));
     for (const [index, { plant, name }] of stored.entries()) {
-      const result = results[index] ?? "conflict";
+      const result = results[index]?.result ?? "conflict";
       if (result === "conflict") return locate(toIdTakenError(plant.id), name);
       tally[result]++;
     }

@@ -121,9 +121,7 @@ async function storePlant(
   if (error !== undefined) return error;
   const create = async (): Promise<RequestResult> => {
     const requestedAtMs = performance.now();
-    let plants = 0;
-    const onCommit = (count: number): void => void (plants = count);
-    const result = await store.create(plant, onConflict, onCommit);
+    const { result, plants } = await store.create(plant, onConflict);
     if (result === "conflict") return toIdTakenError(plant.id);
     const durableAtMs = performance.now();
     const waitMs = durableAtMs - requestedAtMs;

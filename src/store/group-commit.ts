@@ -1,10 +1,11 @@
-/** Turns an engine into a store: creates that arrive together share one commit, and so one flush of the disk. */
+/** Turns an engine into a store: changes that arrive together share one commit, and so one flush of the disk. */
 // Not the global functions, which tests may replace with fakes.
 import { clearImmediate, setImmediate } from "node:timers";
 import { toTextLength } from "../core/plant.ts";
 import {
-  type CreateEntry,
-  type CreateResult,
+  type CommitEntry,
+  type CommitResult,
+  type Committed,
   type PlantStore,
   type StoreEngine,
   StoreError,
@@ -13,7 +14,7 @@ import {
 /** Receives the size and the duration of each successful commit; it must not throw. */
 export type CommitListener = (plants: number, durationMs: number) => void;
 
-/** Maximum number of creates in one commit. Larger commits would delay other writers of the same store. */
+/** Maximum number of changes in one commit. Larger commits would delay other writers of the same store. */
 const maxBatch = 1000;
 
 /**
@@ -23,29 +24,29 @@ const maxBatch = 1000;
 const maxBatchText = 2 ** 22;
 
 /**
- * Number of creates from which a batch does not wait for the end of the event loop's turn, nor for a commit in flight if the
+ * Number of changes from which a batch does not wait for the end of the event loop's turn, nor for a commit in flight if the
  * engine allows several. A turn with many connections takes milliseconds, in which the engine can already work. At 64
  * connections, sending early brings a third more creates, and the second commit in flight another fifth.
  */
 const eagerBatch = 32;
 
-/** Requests that share a commit. */
+/** Changes that share a commit. */
 interface Batch {
-  readonly requests: CreateEntry[];
+  readonly entries: CommitEntry[];
   textLength: number;
-  readonly results: Promise<readonly CreateResult[]>;
-  readonly resolve: (results: readonly CreateResult[]) => void;
+  readonly results: Promise<readonly CommitResult[]>;
+  readonly resolve: (results: readonly CommitResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
  * Creates a store on an engine.
  *
- * This is the only place that orders commits. The last batch in the queue accepts creates. If no commit is in
+ * This is the only place that orders commits. The last batch in the queue accepts changes. If no commit is in
  * flight, a batch is sent at the end of the event loop's turn, otherwise as soon as that commit ends. A large batch is
- * sent earlier (see {@link eagerBatch}). A failed commit rejects every create in its batch. A single plant cannot make a commit fail.
+ * sent earlier (see {@link eagerBatch}). A failed commit rejects every change in its batch. A single plant cannot make a commit fail.
  *
- * Reads, `delete` and `clear` wait for every create that was accepted before them. Other calls do not wait for commits.
+ * Reads, `delete` and `clear` wait for every change that was accepted before them. Other calls do not wait for commits.
  *
  * @param onCommit is called after each successful commit
  */
@@ -58,11 +59,10 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   let lastCommit: Promise<unknown> = Promise.resolve();
   let closed: Promise<void> | undefined;
 
-  function create(
-    request: CreateEntry,
-    onCreateCommit?: (plants: number) => void,
-  ): Promise<CreateResult> {
-    const textLength = toTextLength(request.plant);
+  /** Puts a change into the last batch. */
+  function change(entry: CommitEntry): Promise<Committed<CommitResult>> {
+    if (closed !== undefined) return rejectClosed();
+    const textLength = toTextLength(entry.plant);
     let batch = queue.at(-1);
     if (batch === undefined || isFull(batch, textLength)) {
       batch = createBatch();
@@ -70,19 +70,18 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
       lastCommit = batch.results.catch(() => undefined);
     }
     batch.textLength += textLength;
-    const index = batch.requests.push(request) - 1;
-    if (batch.requests.length === eagerBatch) commitIfDue();
+    const index = batch.entries.push(entry) - 1;
+    if (batch.entries.length === eagerBatch) commitIfDue();
     else if (commitsInFlight === 0) endOfTurn ??= setImmediate(commitIfDue);
     return batch.results.then((results) => {
       const result = results[index];
-      if (result === undefined) throw new StoreError("failed", "the engine left out a create");
-      onCreateCommit?.(results.length);
-      return result;
+      if (result === undefined) throw new StoreError("failed", "the engine left out a change");
+      return { result, plants: results.length };
     });
   }
 
   function commitIfDue(): void {
-    const isLarge = (queue[0]?.requests.length ?? 0) >= eagerBatch;
+    const isLarge = (queue[0]?.entries.length ?? 0) >= eagerBatch;
     if (commitsInFlight > 0 && !(isLarge && commitsInFlight < maxCommits)) return;
     clearImmediate(endOfTurn);
     endOfTurn = undefined;
@@ -90,13 +89,13 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     if (batch !== undefined) void commit(batch);
   }
 
-  async function commit({ requests, resolve, reject }: Batch): Promise<void> {
+  async function commit({ entries, resolve, reject }: Batch): Promise<void> {
     commitsInFlight++;
     const startedAtMs = performance.now();
     let settle: () => void;
     try {
-      const results = await engine.commit(requests);
-      onCommit?.(requests.length, performance.now() - startedAtMs);
+      const results = await engine.commit(entries);
+      onCommit?.(entries.length, performance.now() - startedAtMs);
       settle = () => resolve(results);
     } catch (error) {
       settle = () => reject(error);
@@ -122,8 +121,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   }
 
   return {
-    create: (plant, onConflict, onCreateCommit) =>
-      closed === undefined ? create({ plant, onConflict }, onCreateCommit) : rejectClosed(),
+    create: (plant, onConflict) => change({ kind: "create", plant, onConflict }),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
     count: (filter) => accept(() => lastCommit.then(() => engine.count(filter))),
@@ -132,7 +130,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     listTokens: () => accept(() => engine.listTokens()),
     readTokens: (knownVersion) => accept(() => engine.readTokens(knownVersion)),
     endToken: (token) => accept(() => engine.endToken(token)),
-    noteTokenUses: (digests, day) => accept(() => engine.noteTokenUses(digests, day)),
+    recordTokenUse: (digests, day) => accept(() => engine.recordTokenUse(digests, day)),
     ...(engine.delete && {
       delete: (ids) => accept(() => lastCommit.then(() => engine.delete?.(ids) ?? [])),
     }),
@@ -150,12 +148,12 @@ function rejectClosed(): Promise<never> {
 function createBatch(): Batch {
   let resolve: Batch["resolve"] = () => undefined;
   let reject: Batch["reject"] = () => undefined;
-  const results = new Promise<readonly CreateResult[]>((...settlers) => {
+  const results = new Promise<readonly CommitResult[]>((...settlers) => {
     [resolve, reject] = settlers;
   });
-  return { requests: [], textLength: 0, results, resolve, reject };
+  return { entries: [], textLength: 0, results, resolve, reject };
 }
 
-function isFull({ requests, textLength }: Batch, more: number): boolean {
-  return requests.length === maxBatch || textLength + more > maxBatchText;
+function isFull({ entries, textLength }: Batch, more: number): boolean {
+  return entries.length === maxBatch || textLength + more > maxBatchText;
 }

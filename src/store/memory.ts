@@ -33,8 +33,8 @@ export function createMemoryEngine(): StoreEngine {
   }
 
   return {
-    async commit(requests) {
-      return requests.map(create);
+    async commit(entries) {
+      return entries.map(create);
     },
     async get(id) {
       return plants.get(id);
@@ -70,7 +70,7 @@ export function createMemoryEngine(): StoreEngine {
       const revokedAtMs = findEarlier(token.revokedAtMs, end.revokedAtMs);
       tokens.set(digest, { ...token, expiresAtMs, revokedAtMs });
     },
-    async noteTokenUses(digests, day) {
+    async recordTokenUse(digests, day) {
       for (const digest of digests) {
         const token = tokens.get(digest);
         if (token === undefined || (token.lastUsedDay ?? Number.NEGATIVE_INFINITY) >= day) continue;

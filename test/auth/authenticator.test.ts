@@ -31,7 +31,7 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
       await nextTurn();
       return toState(issued);
     },
-    async noteTokenUses(digests, day) {
+    async recordTokenUse(digests, day) {
       noted.push([...digests, day]);
     },
   };
@@ -41,7 +41,7 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
 
 /** Creates an authenticator that reads tokens in this way, and does not record their uses. */
 function createReading(readTokens: TokenStore["readTokens"]): Authenticator {
-  return createAuthenticator({ readTokens, noteTokenUses: async () => {} });
+  return createAuthenticator({ readTokens, recordTokenUse: async () => {} });
 }
 
 /** Checks a token as a server does. */

@@ -9,7 +9,7 @@ function createTested(note: () => Promise<void> = async () => {}) {
   const noted: [digests: readonly string[], day: number][] = [];
   const clock = { ms: 0 };
   const store = {
-    async noteTokenUses(digests: readonly string[], day: number) {
+    async recordTokenUse(digests: readonly string[], day: number) {
       noted.push([digests, day]);
       await note();
     },

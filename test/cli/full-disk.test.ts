@@ -53,7 +53,9 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     // Nothing remains that a server would find in use.
     await resizeDisk(disk, 8);
     const again = await openStore(url);
-    expect(await again.create({ id: 2n, name: "moss" }, "reject")).toBe("created");
+    expect(await again.create({ id: 2n, name: "moss" }, "reject")).toMatchObject({
+      result: "created",
+    });
     await again.close();
   });
 

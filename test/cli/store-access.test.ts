@@ -35,7 +35,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
     const store = await openStore(url);
     await store.create(fern, "reject");
     expect(await runCli([...argv, "--store", url])).toPrint('{"id":1,"name":"fern"}\n');
-    expect(await store.create(moss, "replace")).toBe("replaced");
+    expect(await store.create(moss, "replace")).toMatchObject({ result: "replaced" });
     await store.close();
   });
 

@@ -17,7 +17,9 @@ export function createHeldStore() {
   const store: Pick<PlantStore, "create" | "checkWritable"> = {
     create: () =>
       new Promise((resolve, reject) => {
-        waiting.push((result) => (result instanceof Error ? reject(result) : resolve(result)));
+        waiting.push((result) =>
+          result instanceof Error ? reject(result) : resolve({ result, plants: 1 }),
+        );
       }),
     async checkWritable() {
       checks++;

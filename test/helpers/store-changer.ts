@@ -7,7 +7,8 @@ import type { NewPlant } from "../../src/core/plant.ts";
 import type { TokenRecord } from "../../src/core/store.ts";
 import { openConnection } from "../../src/store/sqlite/connection.ts";
 import { prepareDatabaseFile } from "../../src/store/sqlite/store-file.ts";
-import { packRequests } from "../../src/store/sqlite/rows.ts";
+import { packEntries } from "../../src/store/sqlite/rows.ts";
+import { toEntries } from "../store/entries.ts";
 
 /** Plants and tokens to add to a store, which is created if it is missing. */
 export interface StoreChange {
@@ -38,7 +39,7 @@ async function apply({
   tokens,
 }: Omit<StoreChange, "port">): Promise<readonly TokenRecord[]> {
   const connection = await openConnection({ ...prepareDatabaseFile(path, false), access: "first" });
-  connection.commit(packRequests(plants.map((plant) => ({ plant, onConflict: "reject" }))));
+  connection.commit(packEntries(toEntries(plants)));
   for (const token of tokens) connection.addToken(token);
   const all = connection.listTokens();
   connection.close();

@@ -7,12 +7,12 @@ export function toEntry(
   name: string,
   onConflict: ConflictPolicy = "reject",
 ): CreateEntry {
-  return { plant: { id, name }, onConflict };
+  return { kind: "create", plant: { id, name }, onConflict };
 }
 
 export function toEntries(
   plants: readonly NewPlant[],
   onConflict: ConflictPolicy = "reject",
 ): CreateEntry[] {
-  return plants.map((plant) => ({ plant, onConflict }));
+  return plants.map((plant) => ({ kind: "create", plant, onConflict }));
 }

@@ -1,7 +1,12 @@
 /** How creates are batched into commits, on a real engine whose pace and failures are controlled. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type PlantStore, type StoreEngine, StoreError } from "../../src/core/store.ts";
+import {
+  type CreateResult,
+  type PlantStore,
+  type StoreEngine,
+  StoreError,
+} from "../../src/core/store.ts";
 import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import { createMemoryEngine } from "../../src/store/memory.ts";
 
@@ -19,17 +24,20 @@ function openStagedStore(
   const commits: bigint[][] = [];
   const store = createGroupCommitStore({
     ...engine,
-    async commit(requests) {
-      commits.push(requests.map(({ plant }) => plant.id));
+    async commit(entries) {
+      commits.push(entries.map(({ plant }) => plant.id));
       await beforeCommit();
-      return engine.commit(requests);
+      return engine.commit(entries);
     },
     ...changes,
   });
   return { store, commits, sizes: () => commits.map(({ length }) => length) };
 }
 
-const create = (store: PlantStore, id: bigint) => store.create({ id, name: "fern" }, "reject");
+async function create(store: PlantStore, id: bigint): Promise<CreateResult> {
+  const { result } = await store.create({ id, name: "fern" }, "reject");
+  return result;
+}
 
 /** Opens a store whose commits wait, each until `endCommit` is called with its index, or all until `finish` is called. */
 function openGatedStore(changes?: Partial<StoreEngine>) {
@@ -84,17 +92,18 @@ describe("a group commit", () => {
     expect(commits).toEqual([[3n, 1n, 2n]]);
   });
 
-  it("reports to each create how many plants its commit has", async () => {
+  it("tells each create how many plants its commit has", async () => {
     const { store, commits, all, finish } = openGatedStore();
-    const sizes: number[] = [];
-    const createOne = (id: bigint) =>
-      store.create({ id, name: "fern" }, "reject", (plants) => void sizes.push(plants));
+    const createOne = (id: bigint) => store.create({ id, name: "fern" }, "reject");
     all.push(createOne(1n));
     while (commits.length === 0) await endOfTurn();
     all.push(createOne(2n), createOne(3n), createOne(2n));
-    expect(sizes).toEqual([]);
-    await finish();
-    expect(sizes).toEqual([1, 3, 3, 3]);
+    expect(await finish()).toEqual([
+      { result: "created", plants: 1 },
+      { result: "created", plants: 3 },
+      { result: "created", plants: 3 },
+      { result: "unchanged", plants: 3 },
+    ]);
   });
 
   it("puts the creates that arrive during a commit into the next one", async () => {
@@ -316,7 +325,7 @@ describe("a commit that fails", () => {
     await expect(closed).resolves.toBeUndefined();
   });
 
-  it("is also one without a result for a create", async () => {
+  it("is also one without a result for a change", async () => {
     const { store } = openStagedStore(undefined, { commit: async () => [] });
     await expect(create(store, 1n)).rejects.toMatchObject({ reason: "failed" });
   });

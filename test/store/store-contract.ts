@@ -15,6 +15,7 @@ import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import { readPlantPages } from "../../src/store/pages.ts";
 import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
+import { toEntry } from "./entries.ts";
 
 const digest = "ab".repeat(32);
 const token: TokenRecord = {
@@ -89,8 +90,12 @@ export function describeStoreContract(
 
     it.each(notableIds)("id %s", async (id) => {
       const store = getStore();
-      expect(await store.create({ id, name: "fern" }, "reject")).toBe("created");
-      expect(await store.create({ id, name: "fern" }, "reject")).toBe("unchanged");
+      expect(await store.create({ id, name: "fern" }, "reject")).toMatchObject({
+        result: "created",
+      });
+      expect(await store.create({ id, name: "fern" }, "reject")).toMatchObject({
+        result: "unchanged",
+      });
       expect(await store.get(id)).toStrictEqual({ id, name: "fern" });
     });
 
@@ -105,9 +110,9 @@ export function describeStoreContract(
       const store = getStore();
       const id = BigInt(number);
       const plant = { id, name: text, tag: text };
-      expect(await store.create(plant, "reject")).toBe("created");
+      expect(await store.create(plant, "reject")).toMatchObject({ result: "created" });
       expect(await store.get(id)).toStrictEqual(plant);
-      expect(await store.create(plant, "reject")).toBe("unchanged");
+      expect(await store.create(plant, "reject")).toMatchObject({ result: "unchanged" });
     });
 
     it("for any plant, which is unchanged when it is sent again", async () => {
@@ -116,7 +121,7 @@ export function describeStoreContract(
         fc.asyncProperty(anyPlant, async (plant) => {
           await store.create(plant, "replace");
           expect(await store.get(plant.id)).toStrictEqual(plant);
-          expect(await store.create(plant, "reject")).toBe("unchanged");
+          expect(await store.create(plant, "reject")).toMatchObject({ result: "unchanged" });
         }),
       );
     });
@@ -136,8 +141,12 @@ export function describeStoreContract(
       await fc.assert(
         fc.asyncProperty(toDifferentPlants(member), async ([plant, other]) => {
           await store.create(plant, "replace");
-          expect(await store.create(other, "reject"), `another ${member}`).toBe("conflict");
-          expect(await store.create(other, "replace"), `another ${member}`).toBe("replaced");
+          expect(await store.create(other, "reject"), `another ${member}`).toMatchObject({
+            result: "conflict",
+          });
+          expect(await store.create(other, "replace"), `another ${member}`).toMatchObject({
+            result: "replaced",
+          });
           const listed = await store.list({ limit: 100 });
           expectSameMembers(
             listed.filter(({ id }) => id === plant.id),
@@ -189,18 +198,18 @@ export function describeStoreContract(
       const store = getStore();
       await store.create(first, "reject");
 
-      const rejected = await store.create(second, "reject");
+      const { result: rejected } = await store.create(second, "reject");
       expect(rejected).toBe(verdict === "unchanged" ? "unchanged" : "conflict");
       expect(await store.get(first.id)).toEqual(first);
 
-      const replaced = await store.create(second, "replace");
+      const { result: replaced } = await store.create(second, "replace");
       expect(replaced).toBe(verdict === "unchanged" ? "unchanged" : "replaced");
       expect(await store.get(first.id)).toEqual(second);
     });
 
     it("replace creates a plant with a new id", async () => {
       const store = await openStore();
-      expect(await store.create(fern, "replace")).toBe("created");
+      expect(await store.create(fern, "replace")).toMatchObject({ result: "created" });
     });
   });
 
@@ -215,9 +224,10 @@ export function describeStoreContract(
     async function createAll(toName: (index: number) => string, onConflict: ConflictPolicy) {
       const store = getStore();
       const names = Array.from({ length: count }, (__, index) => toName(index));
-      const results = await Promise.all(
+      const outcomes = await Promise.all(
         names.map((name) => store.create({ id, name, tag: name }, onConflict)),
       );
+      const results = outcomes.map(({ result }) => result);
       const stored = await store.get(id);
       return { names, results, stored };
     }
@@ -258,7 +268,7 @@ export function describeStoreContract(
         ["fern", "reject"],
       ];
       const results = await engine.commit(
-        steps.map(([name, onConflict]) => ({ plant: { id: 1n, name }, onConflict })),
+        steps.map(([name, onConflict]) => toEntry(1n, name, onConflict)),
       );
       expect(results).toEqual([
         "created",
@@ -277,7 +287,7 @@ export function describeStoreContract(
       const results = await Promise.all(
         ids.map((id) => store.create({ id, name: `plant ${id}` }, "reject")),
       );
-      expect(new Set(results)).toEqual(new Set(["created"]));
+      expect(new Set(results.map(({ result }) => result))).toEqual(new Set(["created"]));
       expect((await store.get(2499n))?.name).toBe("plant 2499");
     });
   });
@@ -407,9 +417,9 @@ export function describeStoreContract(
     it("with the latest day of their use", async () => {
       const store = await openStore();
       for (const name of ["a", "b", "c"]) await store.addToken({ ...token, digest: name });
-      await store.noteTokenUses(["a", "b"], 20_000);
-      await store.noteTokenUses(["a"], 20_001);
-      await store.noteTokenUses(["a", "b"], 19_999);
+      await store.recordTokenUse(["a", "b"], 20_000);
+      await store.recordTokenUse(["a"], 20_001);
+      await store.recordTokenUse(["a", "b"], 19_999);
       const tokens = await store.listTokens();
       expect(tokens.map(({ lastUsedDay }) => lastUsedDay)).toEqual([20_001, 20_000, undefined]);
     });
@@ -435,7 +445,7 @@ export function describeStoreContract(
       expect(await readChanged()).toEqual([["laptop", 50, undefined]]);
       await store.endToken({ digest, revokedAtMs: 10 });
       expect(await readChanged()).toEqual([["laptop", 50, 10]]);
-      await store.noteTokenUses([digest], 20_000);
+      await store.recordTokenUse([digest], 20_000);
       await store.checkWritable();
       await store.create({ id: 1n, name: "fern" }, "replace");
       expect(await readChanged()).toBeUndefined();
@@ -444,7 +454,7 @@ export function describeStoreContract(
     it("and ignores changes of unknown tokens", async () => {
       const store = await openStore();
       await store.endToken({ digest, expiresAtMs: 5, revokedAtMs: 5 });
-      await store.noteTokenUses([digest], 20_000);
+      await store.recordTokenUse([digest], 20_000);
       expect(await store.listTokens()).toEqual([]);
     });
 
@@ -470,7 +480,7 @@ export function describeStoreContract(
       const created = store.create({ id: 1n, name: "fern" }, "reject");
       const read = store.get(1n);
       await store.close();
-      expect(await created).toBe("created");
+      expect(await created).toEqual({ result: "created", plants: 1 });
       expect(await read).toStrictEqual({ id: 1n, name: "fern" });
     });
 
@@ -496,7 +506,7 @@ export function describeStoreContract(
       ["listTokens", (store) => store.listTokens()],
       ["readTokens", (store) => store.readTokens(undefined)],
       ["endToken", (store) => store.endToken({ digest, revokedAtMs: 1 })],
-      ["noteTokenUses", (store) => store.noteTokenUses([digest], 1)],
+      ["recordTokenUse", (store) => store.recordTokenUse([digest], 1)],
     ])("and then rejects %s", async (_, call) => {
       await expect(call(getClosed())).rejects.toMatchObject({
         name: "StoreError",

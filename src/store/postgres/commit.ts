@@ -1,7 +1,7 @@
 /** Commits a batch of creates in one transaction. Decides in memory what they do to each plant, so that each is written once. */
 import type { ClientBase } from "pg";
 import { isSamePlant } from "../../core/plant.ts";
-import type { CreateEntry, CreateResult } from "../../core/store.ts";
+import type { CommitEntry, CreateEntry, CreateResult } from "../../core/store.ts";
 import { createError, type Database, isRolledBack } from "./database.ts";
 import {
   comparePlants,
@@ -45,7 +45,7 @@ type UncertainOutcomes = ReadonlyMap<Group, UncertainOutcome>;
 /**
  * Makes an attempt to commit a batch. After a failure it may be called again; each create takes effect once.
  *
- * @returns the results, in the order of the requests
+ * @returns the results, in the order of the entries
  */
 export type AttemptCommit = (write: Database["write"]) => Promise<readonly CreateResult[]>;
 
@@ -53,8 +53,8 @@ export type AttemptCommit = (write: Database["write"]) => Promise<readonly Creat
  * Prepares the commit of a batch. If a connection is lost during COMMIT, whether the batch was stored is unknown. The next
  * attempt asks PostgreSQL, and a group that was stored keeps its results.
  */
-export function createCommit(requests: readonly CreateEntry[]): AttemptCommit {
-  const groups = groupById(requests);
+export function createCommit(entries: readonly CommitEntry[]): AttemptCommit {
+  const groups = groupById(entries);
   let uncertain: UncertainOutcomes = new Map();
 
   return async (write) => {
@@ -158,9 +158,9 @@ function toResults(outcomes: Outcomes): readonly CreateResult[] {
  * Groups the creates of a batch by id. The ids ascend, so that servers that write the same ids at the same time wait for
  * each other instead of deadlocking.
  */
-function groupById(requests: readonly CreateEntry[]): readonly Group[] {
+function groupById(entries: readonly CommitEntry[]): readonly Group[] {
   const groups = new Map<bigint, { id: bigint; creates: Create[] }>();
-  for (const [index, request] of requests.entries()) {
+  for (const [index, request] of entries.entries()) {
     const { id } = request.plant;
     const create = { ...request, index };
     const group = groups.get(id);

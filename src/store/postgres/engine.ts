@@ -102,8 +102,8 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
   const change = <T>(work: Work<T>): Promise<T> => callInOrder(() => write(work));
 
   return {
-    commit(requests) {
-      const attempt = createCommit(requests);
+    commit(entries) {
+      const attempt = createCommit(entries);
       return callInOrder(() => attempt(write));
     },
     get: (id) => find((client) => statements.findPlant(client, id)),
@@ -124,8 +124,8 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
     listTokens: () => find(statements.findTokens),
     readTokens: (knownVersion) => find((client) => statements.readTokens(client, knownVersion)),
     endToken: (token) => change((client) => statements.endToken(client, token)),
-    noteTokenUses: (digests, day) =>
-      call(() => write((client) => statements.noteTokenUses(client, digests, day))),
+    recordTokenUse: (digests, day) =>
+      call(() => write((client) => statements.recordTokenUse(client, digests, day))),
     close: () => database.close(),
   };
 }

@@ -245,7 +245,7 @@ export async function endToken(
 }
 
 /** Records the day on which tokens were used, unless a later day is recorded. */
-export async function noteTokenUses(
+export async function recordTokenUse(
   client: ClientBase,
   digests: readonly string[],
   day: number,

@@ -25,9 +25,9 @@ import {
   insertPlant,
   isStored,
   type PackedPlants,
-  type PackedRequests,
+  type PackedEntries,
   packPlants,
-  packRequests,
+  packEntries,
   type PlantRow,
   preparePlantStatements,
   readPage,
@@ -54,7 +54,9 @@ export interface ConnectionTarget extends StoreFile {
 export type StoreConnection = ReturnType<typeof createConnection>;
 
 /** A create that is rolled back. */
-const exampleCreate = packRequests([{ plant: { id: 0n, name: "" }, onConflict: "replace" }]);
+const exampleCreate = packEntries([
+  { kind: "create", plant: { id: 0n, name: "" }, onConflict: "replace" },
+]);
 
 /** Time that commits wait for a reader after a delete; clients wait ten times as long. */
 const readerTimeoutMs = 1000;
@@ -83,8 +85,8 @@ export function createConnection(database: SqliteDatabase) {
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
   return {
-    commit: (requests: PackedRequests): readonly CreateResult[] =>
-      whileLocked(() => inTransaction(database, () => createAll(statements, requests))),
+    commit: (entries: PackedEntries): readonly CreateResult[] =>
+      whileLocked(() => inTransaction(database, () => createAll(statements, entries))),
     get: (id: bigint): NewPlant | undefined =>
       whileLocked(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -127,14 +129,14 @@ export function createConnection(database: SqliteDatabase) {
     readTokens: (knownVersion: string | undefined): TokenState =>
       whileLocked(() => readTokens(statements, knownVersion)),
     endToken: (token: EndedToken): void => whileLocked(() => endToken(statements, token)),
-    noteTokenUses: (digests: readonly string[], day: number): void =>
+    recordTokenUse: (digests: readonly string[], day: number): void =>
       whileLocked(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
         try {
           inTransaction(database, () => {
             for (const digest of digests) {
-              statements.noteTokenUse.run(BigInt(day), toSqlText(digest), BigInt(day));
+              statements.recordTokenUse.run(BigInt(day), toSqlText(digest), BigInt(day));
             }
           });
         } finally {
@@ -164,7 +166,7 @@ function emptyLog(database: SqliteDatabase): void {
 }
 
 /** Carries out creates in their order. The caller has begun a write transaction. */
-function createAll(statements: Statements, requests: PackedRequests): readonly CreateResult[] {
+function createAll(statements: Statements, entries: PackedEntries): readonly CreateResult[] {
   function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
     if (insertPlant(statements, plant)) return "created";
     if (isStored(statements, plant)) return "unchanged";
@@ -173,8 +175,8 @@ function createAll(statements: Statements, requests: PackedRequests): readonly C
     return "replaced";
   }
 
-  return Array.from(requests.policies, (onConflict, index) =>
-    create(unpackMembers(requests, index), onConflict),
+  return Array.from(entries.policies, (onConflict, index) =>
+    create(unpackMembers(entries, index), onConflict),
   );
 }
 
@@ -232,7 +234,7 @@ function prepareStatements(database: SqliteDatabase) {
       UPDATE tokens SET expires_at = min(ifnull(expires_at, ?), ifnull(?, expires_at)),
         revoked_at = min(ifnull(revoked_at, ?), ifnull(?, revoked_at))
       WHERE digest = CAST(? AS TEXT)`),
-    noteTokenUse: prepare(`
+    recordTokenUse: prepare(`
       UPDATE tokens SET last_used_day = ? WHERE digest = CAST(? AS TEXT)
       AND (last_used_day IS NULL OR last_used_day < ?)`),
   };

@@ -4,7 +4,7 @@ import type { StoreEngine } from "../../core/store.ts";
 import type { EngineOptions } from "../store-location.ts";
 import type { ConnectionTarget } from "./connection.ts";
 import { assertSqliteInstalled } from "./driver.ts";
-import { packRequests, unpackPlants } from "./rows.ts";
+import { packEntries, unpackPlants } from "./rows.ts";
 import { createFilesInUse } from "./store-file.ts";
 import { createConnectionThread } from "./thread.ts";
 
@@ -69,9 +69,9 @@ export async function openSqliteEngine(
   return {
     // The next commit waits on the writing thread, which starts it without the main thread.
     maxCommits: 2,
-    async commit(requests) {
-      const results = await write(writer, () => writer.call("commit", packRequests(requests)));
-      copyLog(requests.length);
+    async commit(entries) {
+      const results = await write(writer, () => writer.call("commit", packEntries(entries)));
+      copyLog(entries.length);
       return results;
     },
     get: (id) => reader.call("get", id),
@@ -83,8 +83,8 @@ export async function openSqliteEngine(
     listTokens: () => writer.call("listTokens"),
     readTokens: (knownVersion) => writer.call("readTokens", knownVersion),
     endToken: (token) => write(writer, () => writer.call("endToken", token)),
-    noteTokenUses: (digests, day) =>
-      write(reader, () => reader.call("noteTokenUses", digests, day)),
+    recordTokenUse: (digests, day) =>
+      write(reader, () => reader.call("recordTokenUse", digests, day)),
     async close() {
       // One after the other: only the last connection moves the log into the file, and of two that close at once
       // neither is the last.

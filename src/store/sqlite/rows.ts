@@ -4,7 +4,7 @@ import { isBytes } from "../../core/messages.ts";
 import { type AllMembers, type Handles, type NewPlant, toNewPlant } from "../../core/plant.ts";
 import {
   type ConflictPolicy,
-  type CreateEntry,
+  type CommitEntry,
   type PlantFilter,
   StoreError,
 } from "../../core/store.ts";
@@ -116,7 +116,7 @@ export interface PackedPlants extends Record<keyof NewPlant, unknown> {
 }
 
 /** Creates in columns. */
-export interface PackedRequests extends PackedPlants {
+export interface PackedEntries extends PackedPlants {
   readonly policies: readonly ConflictPolicy[];
 }
 
@@ -142,13 +142,13 @@ export function unpackMembers(
  *
  * @throws StoreError `failed` when an id is outside int64, where it would become a different id
  */
-export function packRequests(requests: readonly CreateEntry[]): PackedRequests {
-  const packed = packPlants(requests.map(({ plant }) => plant));
-  for (const [index, { plant }] of requests.entries()) {
+export function packEntries(entries: readonly CommitEntry[]): PackedEntries {
+  const packed = packPlants(entries.map(({ plant }) => plant));
+  for (const [index, { plant }] of entries.entries()) {
     if (packed.id[index] === plant.id) continue;
     throw new StoreError("failed", `id ${plant.id} is outside int64`);
   }
-  return { ...packed, policies: requests.map(({ onConflict }) => onConflict) };
+  return { ...packed, policies: entries.map(({ onConflict }) => onConflict) };
 }
 
 /** Unpacks plants from another thread. */

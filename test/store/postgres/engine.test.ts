@@ -17,7 +17,8 @@ describeStoreContract("postgres", async (onEnd) =>
 );
 
 describe("a batch of the postgres engine", () => {
-  const anyRequest: fc.Arbitrary<CreateEntry> = fc.record({
+  const anyEntry: fc.Arbitrary<CreateEntry> = fc.record({
+    kind: fc.constant("create"),
     plant: fc.record(
       {
         id: fc.bigInt({ min: -3n, max: 3n }),
@@ -32,7 +33,7 @@ describe("a batch of the postgres engine", () => {
   it("has the same results as creates one after the other", async () => {
     const { url, engine } = await openStore(postgres.url);
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(anyRequest), { maxLength: 4 }), async (batches) => {
+      fc.asyncProperty(fc.array(fc.array(anyEntry), { maxLength: 4 }), async (batches) => {
         const model = createMemoryEngine();
         await runSql(url, "DELETE FROM plants");
         for (const batch of batches) {
@@ -46,12 +47,12 @@ describe("a batch of the postgres engine", () => {
 
   it("may contain 12 MiB of text", async () => {
     const { engine } = await openStore(postgres.url);
-    const requests = Array.from({ length: 12 }, (_, id) =>
+    const entries = Array.from({ length: 12 }, (_, id) =>
       toEntry(BigInt(id), `${id}`.repeat(2 ** 20)),
     );
-    expect(new Set(await engine.commit(requests))).toEqual(new Set(["created"]));
-    expect(new Set(await engine.commit(requests))).toEqual(new Set(["unchanged"]));
-    expect(await engine.get(11n)).toStrictEqual(requests[11]?.plant);
+    expect(new Set(await engine.commit(entries))).toEqual(new Set(["created"]));
+    expect(new Set(await engine.commit(entries))).toEqual(new Set(["unchanged"]));
+    expect(await engine.get(11n)).toStrictEqual(entries[11]?.plant);
   });
 });
 

@@ -13,8 +13,9 @@ import { change, toWork } from "../../helpers/stored-plants.ts";
 import { bundleProgram, run } from "./programs.ts";
 import { connect, copyCrashed, createPath, openEngine } from "./stores.ts";
 
-function toRequests(first: number, count: number, name = "fern"): CreateEntry[] {
+function toCreates(first: number, count: number, name = "fern"): CreateEntry[] {
   return Array.from({ length: count }, (_, index) => ({
+    kind: "create",
     plant: { id: BigInt(first + index), name: name.repeat(500) },
     onConflict: "reject",
   }));
@@ -23,9 +24,9 @@ function toRequests(first: number, count: number, name = "fern"): CreateEntry[] 
 /** Creates a store with 300 plants in its database and 600 more in its log: the engine copies the log after 1000. */
 async function openWithLog(path: string): Promise<StoreEngine> {
   const engine = await openEngine(path);
-  await engine.commit(toRequests(0, 300));
+  await engine.commit(toCreates(0, 300));
   await change(path, "PRAGMA wal_checkpoint(TRUNCATE)");
-  for (let first = 300; first < 900; first += 300) await engine.commit(toRequests(first, 300));
+  for (let first = 300; first < 900; first += 300) await engine.commit(toCreates(first, 300));
   return engine;
 }
 
@@ -33,7 +34,7 @@ async function openWithLog(path: string): Promise<StoreEngine> {
 async function createSmall(): Promise<string> {
   const path = await createPath();
   const engine = await openSqliteEngine(path);
-  await engine.commit(toRequests(7000, 3));
+  await engine.commit(toCreates(7000, 3));
   await engine.close();
   return path;
 }
@@ -43,12 +44,12 @@ describe("a VACUUM by another program", () => {
     const path = await createPath();
     const engine = await openWithLog(path);
     const other = await openEngine(path);
-    await other.commit(toRequests(5000, 10));
+    await other.commit(toCreates(5000, 10));
     connect(path).exec(
       "DELETE FROM plants WHERE id < 890; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)",
     );
-    expect(await engine.commit(toRequests(6000, 10))).toEqual(Array(10).fill("created"));
-    expect(await other.commit(toRequests(6000, 1))).toEqual(["unchanged"]);
+    expect(await engine.commit(toCreates(6000, 10))).toEqual(Array(10).fill("created"));
+    expect(await other.commit(toCreates(6000, 1))).toEqual(["unchanged"]);
     await Promise.all([engine.close(), other.close()]);
     expect(await verifySqliteFile(path)).toMatchObject({ plants: 30 });
   });
@@ -101,13 +102,13 @@ describe("a log that other processes truncate or restart", () => {
     // Each of these processes closes its connection; one process more would remove the log.
     const processes = run(process.execPath, [program, "-1", path]);
     for (let turn = 0; turn < 200; turn++) {
-      const committed = engine.commit(toRequests(10 * turn, 10));
+      const committed = engine.commit(toCreates(10 * turn, 10));
       database.exec(`PRAGMA wal_checkpoint(${turn % 3 === 0 ? "RESTART" : "TRUNCATE"})`);
       const deleted = turn % 5 === 0 ? other.delete?.([BigInt(10 * turn - 1)]) : undefined;
       expect(await committed).toEqual(Array(10).fill("created"));
       expect((await deleted) ?? []).toHaveLength(turn > 0 && deleted ? 1 : 0);
       if (turn % 7 === 0) database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-      expect(await engine.commit(toRequests(10 * turn, 1))).toEqual(["unchanged"]);
+      expect(await engine.commit(toCreates(10 * turn, 1))).toEqual(["unchanged"]);
     }
     expect((await processes).stdout).toBe("created\n");
     expect(await engine.count({})).toBe(2000 - 39 + 1);

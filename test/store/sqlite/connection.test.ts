@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type StoreConnection, createConnection } from "../../../src/store/sqlite/connection.ts";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
-import { packRequests } from "../../../src/store/sqlite/rows.ts";
+import { packEntries } from "../../../src/store/sqlite/rows.ts";
 import { type SqliteDatabase, toStoreError } from "../../../src/store/sqlite/driver.ts";
 import { toEntry } from "../entries.ts";
 import { connect, createPath, provider } from "./stores.ts";
@@ -30,7 +30,7 @@ function commit(
   connection: StoreConnection,
   ...plants: [id: bigint, name: string][]
 ): readonly string[] {
-  return connection.commit(packRequests(plants.map(([id, name]) => toEntry(id, name))));
+  return connection.commit(packEntries(plants.map(([id, name]) => toEntry(id, name))));
 }
 
 /** Returns the error of a call as the script of the thread reports it. */

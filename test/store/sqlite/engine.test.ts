@@ -93,7 +93,7 @@ describe("a SQLite store", () => {
     // These calls start the second thread.
     const problem = { reason: "full", message: expect.stringContaining("removed or replaced") };
     await expect(engine.get(1n)).rejects.toMatchObject(problem);
-    await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(problem);
+    await expect(engine.recordTokenUse(["ab"], 1)).rejects.toMatchObject(problem);
     await engine.close();
     expect(await readdir(dirname(path))).not.toContain(basename(path));
     // The next start does not create it either.
@@ -191,7 +191,7 @@ describe("a SQLite store", () => {
         ),
       );
       for (const engine of engines) {
-        await expect(engine.noteTokenUses(["ab"], 1)).rejects.toMatchObject(lost);
+        await expect(engine.recordTokenUse(["ab"], 1)).rejects.toMatchObject(lost);
         await engine.close();
       }
       expect(await createInProcess("2")).toEqual(paths.map(() => "created"));

@@ -113,7 +113,9 @@ describe("a restore", () => {
       "busy",
       "is in use: stop every plantstore process on it",
     );
-    expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toBe("created");
+    expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toMatchObject({
+      result: "created",
+    });
     expect(await listFiles(path)).toEqual(["plants.db", "plants.db-shm", "plants.db-wal"]);
   });
 

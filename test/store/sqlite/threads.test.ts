@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
 import type * as groupCommitModule from "../../../src/store/group-commit.ts";
 import type * as engineModule from "../../../src/store/sqlite/engine.ts";
+import { toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { bundle } from "./bundle.ts";
 import { createPath } from "./stores.ts";
@@ -28,8 +29,8 @@ async function open(): Promise<{ path: string; engine: StoreEngine }> {
   return { path, engine };
 }
 
-function toRequests(...names: string[]): CreateEntry[] {
-  return names.map((name, id) => ({ plant: { id: BigInt(id), name }, onConflict: "reject" }));
+function toCreates(...names: string[]): CreateEntry[] {
+  return names.map((name, id) => toEntry(BigInt(id), name));
 }
 
 const died = {
@@ -41,15 +42,15 @@ const died = {
 describe("a thread that ends in the middle of a commit", () => {
   it("fails that commit, which stores nothing, and the next one works", async () => {
     const { engine } = await open();
-    await expect(engine.commit(toRequests("fern", "exit", "moss"))).rejects.toMatchObject(died);
-    expect(await engine.commit(toRequests("rose"))).toEqual(["created"]);
+    await expect(engine.commit(toCreates("fern", "exit", "moss"))).rejects.toMatchObject(died);
+    expect(await engine.commit(toCreates("rose"))).toEqual(["created"]);
     expect(await engine.list({ limit: 9 })).toEqual([{ id: 0n, name: "rose" }]);
   });
 
   it("fails the calls that wait for the commit", async () => {
     const { path, engine } = await open();
     const calls = Promise.allSettled([
-      engine.commit(toRequests("exit on release")),
+      engine.commit(toCreates("exit on release")),
       engine.checkWritable(),
       engine.listTokens(),
     ]);
@@ -70,14 +71,16 @@ describe("a thread that ends in the middle of a commit", () => {
     const created = outcomes.flatMap(({ status }, id) => (status === "fulfilled" ? [id] : []));
     expect(created).toEqual(Array.from({ length: 32 }, (_, id) => id));
     expect((await store.list({ limit: 99 })).map(({ id }) => Number(id))).toEqual(created);
-    expect(await store.create({ id: 50n, name: "fern" }, "reject")).toBe("created");
+    expect(await store.create({ id: 50n, name: "fern" }, "reject")).toMatchObject({
+      result: "created",
+    });
   });
 });
 
 describe("a thread that fails after a commit", () => {
   it("and before its reply fails the commit, and a retry finds the plant", async () => {
     const { engine } = await open();
-    const requests = toRequests("throw after the commit");
+    const requests = toCreates("throw after the commit");
     await expect(engine.commit(requests)).rejects.toMatchObject({
       ...died,
       message: expect.stringMatching(/may or may not have been stored: try again \(staged\)$/),
@@ -87,7 +90,7 @@ describe("a thread that fails after a commit", () => {
 
   it("and after its reply does not affect the commit", async () => {
     const { engine } = await open();
-    expect(await engine.commit(toRequests("throw after the reply"))).toEqual(["created"]);
+    expect(await engine.commit(toCreates("throw after the reply"))).toEqual(["created"]);
     await expect(engine.close()).resolves.toBeUndefined();
   });
 });
@@ -95,14 +98,14 @@ describe("a thread that fails after a commit", () => {
 describe("a thread that cannot start again", () => {
   it("fails commits with the cause, and starts once the cause is gone", async () => {
     const { path, engine } = await open();
-    await engine.commit(toRequests("fern"));
-    await expect(engine.commit(toRequests("exit"))).rejects.toMatchObject(died);
+    await engine.commit(toCreates("fern"));
+    await expect(engine.commit(toCreates("exit"))).rejects.toMatchObject(died);
     await rename(path, `${path}.away`);
     await mkdir(path);
-    await expectRejection(engine.commit(toRequests("moss")), "full", "was removed or replaced");
+    await expectRejection(engine.commit(toCreates("moss")), "full", "was removed or replaced");
     await rm(path, { recursive: true });
     await rename(`${path}.away`, path);
-    expect(await engine.commit(toRequests("moss"))).toEqual(["conflict"]);
+    expect(await engine.commit(toCreates("moss"))).toEqual(["conflict"]);
   });
 });
 
@@ -110,7 +113,7 @@ describe("a read", () => {
   it("that takes long does not delay commits", async () => {
     const { path, engine } = await open();
     const list = engine.list({ limit: 1, tag: "wait for release" });
-    expect(await engine.commit(toRequests("fern"))).toEqual(["created"]);
+    expect(await engine.commit(toCreates("fern"))).toEqual(["created"]);
     await writeFile(`${path}.release`, "");
     expect(await list).toEqual([]);
   });
@@ -118,7 +121,7 @@ describe("a read", () => {
   it("that ends its thread fails no commit", async () => {
     const { engine } = await open();
     const read = engine.list({ limit: 1, tag: "exit" });
-    const committed = engine.commit(toRequests("fern"));
+    const committed = engine.commit(toCreates("fern"));
     await expect(read).rejects.toMatchObject(died);
     expect(await committed).toEqual(["created"]);
     expect(await engine.get(0n)).toEqual({ id: 0n, name: "fern" });

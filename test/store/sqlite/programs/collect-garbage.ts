@@ -14,6 +14,6 @@ for (let id = 1n; id <= 50n; id++) {
   globalThis.gc?.();
   await endOfTurn();
   others.push(new DatabaseSync(":memory:"));
-  results.add(await store.create({ id, name: "fern" }, "reject"));
+  results.add((await store.create({ id, name: "fern" }, "reject")).result);
 }
 console.log(...results);

@@ -26,7 +26,8 @@ const results: CreateResult[] = [];
 
 async function create(id: number): Promise<void> {
   const [name, onConflict] = kinds[id % 3]!;
-  results[id - 1] = await store.create({ id: BigInt(id), name, tag: name }, onConflict);
+  const { result } = await store.create({ id: BigInt(id), name, tag: name }, onConflict);
+  results[id - 1] = result;
 }
 
 for (let hundred = 0; hundred < 20; hundred++) {

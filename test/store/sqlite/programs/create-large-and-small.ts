@@ -6,7 +6,7 @@ const store = await openStore(`sqlite:${process.argv[2]}`);
 
 async function create(id: bigint, name: string): Promise<void> {
   try {
-    console.log(await store.create({ id, name }, "reject"));
+    console.log((await store.create({ id, name }, "reject")).result);
   } catch (error) {
     console.log(error instanceof StoreError ? error.reason : error);
   }

@@ -9,7 +9,7 @@ const [, , id = "", ...paths] = process.argv;
 async function createIn(path: string): Promise<string> {
   try {
     const store = await openStore(`sqlite:${path}`);
-    const result = await store.create({ id: BigInt(id), name: `plant ${id}` }, "reject");
+    const { result } = await store.create({ id: BigInt(id), name: `plant ${id}` }, "reject");
     await store.close();
     return result;
   } catch (error) {

@@ -10,10 +10,12 @@ import { openStore } from "../../../../src/store/open-store.ts";
 
 const store = await openStore(`sqlite:${process.argv[2]}`);
 
-function create(plant: NewPlant): Promise<string> {
-  return store
-    .create(plant, "reject")
-    .catch((error: unknown) => (error instanceof StoreError ? error.reason : String(error)));
+async function create(plant: NewPlant): Promise<string> {
+  try {
+    return (await store.create(plant, "reject")).result;
+  } catch (error) {
+    return error instanceof StoreError ? error.reason : String(error);
+  }
 }
 
 const outcomes = new Map<NewPlant, string>();
