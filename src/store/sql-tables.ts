@@ -9,37 +9,50 @@ export interface SchemaStep {
   readonly sql: string;
 }
 
+/** The step that creates the schema. */
+interface FirstStep extends SchemaStep {
+  /** SQL that changes the schema of the version before into this one. */
+  readonly upgradeSql: string;
+}
+
 /**
  * The step that creates the schema, and those that change it, in the order of their versions. A released step never
  * changes; the next version of the schema appends one. Servers of older versions may have the store open meanwhile and
  * must keep working: a new column has a default or is filled by a trigger.
  */
-export type Schema = readonly [SchemaStep, ...SchemaStep[]];
+export type Schema = readonly [FirstStep, ...SchemaStep[]];
 
 /**
  * Returns the steps that a store lacks.
  *
  * @param version of the store; 0 for an empty one
  * @param place of the store, for messages
- * @throws StoreError `unusable` when the store has a version before the first step or after the last one
+ * @throws StoreError `unusable` when the store has a version that no step upgrades, or one after the last step
  */
 export function findMissingSteps(
   schema: Schema,
   version: number,
   place: string,
 ): readonly SchemaStep[] {
-  const newest = schema.at(-1)?.version ?? 0;
+  const [{ version: first, upgradeSql }, ...others] = schema;
+  const newest = schema.at(-1)?.version ?? first;
   const versions = `(its schema has version ${version}, this plantstore has ${newest})`;
   if (version > newest) {
     const problem = `is from a newer plantstore ${versions}: install that version`;
     throw createStoreError(unusable(problem), place);
   }
-  if (version !== 0 && version < schema[0].version) {
+  if (version === first - 1) return [{ version: first, sql: upgradeSql }, ...others];
+  if (version !== 0 && version < first) {
     const problem = `is from an older plantstore ${versions}: export its plants with that version, then create them in a new store`;
     throw createStoreError(unusable(problem), place);
   }
   return schema.filter((step) => step.version > version);
 }
+
+/** A store that lacks steps, for a command that only reads it. */
+export const older = unusable(
+  'is from an older plantstore: start "plantstore serve" on it once to upgrade it',
+);
 
 /** A row with all columns. */
 export interface TokenRow<Text> {

@@ -6,9 +6,9 @@ import { change, createStore } from "../helpers/stored-plants.ts";
 
 describe.each([
   {
-    version: 5,
+    version: 4,
     problem:
-      "is from an older plantstore (its schema has version 5, this plantstore has 6): export its plants with that version, then create them in a new store\n",
+      "is from an older plantstore (its schema has version 4, this plantstore has 6): export its plants with that version, then create them in a new store\n",
   },
   {
     version: 7,

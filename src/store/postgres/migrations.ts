@@ -1,7 +1,7 @@
 /** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
 import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
-import { findMissingSteps, type Schema, type SchemaStep } from "../sql-tables.ts";
+import { findMissingSteps, older, type Schema, type SchemaStep } from "../sql-tables.ts";
 
 /** The schema of this version. */
 export const postgresSchema: Schema = [
@@ -24,6 +24,12 @@ export const postgresSchema: Schema = [
         last_used_day int8, -- days since the epoch, in UTC
         added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
       );
+    `,
+    upgradeSql: `
+      DROP FUNCTION IF EXISTS
+        plantstore_set_xid, plantstore_add_deletions, plantstore_change_token_version CASCADE;
+      DROP TABLE IF EXISTS plantstore_deletions, plantstore_token_version;
+      ALTER TABLE plants DROP COLUMN IF EXISTS xid;
     `,
   },
 ];
@@ -142,9 +148,6 @@ const noSchema = unusable(
   "has none of the schemas in this connection's search_path: create one, or name another with ?options=-c%20search_path=NAME",
 );
 const missing = unusable('has no plants yet: check its name, or start "plantstore serve" on it');
-const older = unusable(
-  'is from an older plantstore: start "plantstore serve" on it once, which upgrades it',
-);
 
 function otherSchema(first: string, other: string): Meaning {
   return unusable(

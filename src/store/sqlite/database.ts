@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { flushLog } from "../durable-files.ts";
-import { findMissingSteps, type Schema, type SchemaStep } from "../sql-tables.ts";
+import { findMissingSteps, older, type Schema, type SchemaStep } from "../sql-tables.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
 import {
   isBusy,
@@ -228,6 +228,12 @@ function rollBack(database: SqliteDatabase): void {
   }
 }
 
+const plantColumns = `(
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        tag TEXT -- NULL: no tag, which differs from an empty tag
+      ) STRICT`;
+
 /** The schema of this version. */
 export const sqliteSchema: Schema = [
   {
@@ -238,11 +244,7 @@ export const sqliteSchema: Schema = [
         version INTEGER PRIMARY KEY,
         applied_at INTEGER NOT NULL -- all times: milliseconds since the epoch
       ) STRICT;
-      CREATE TABLE plants (
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL,
-        tag TEXT -- NULL: no tag, which differs from an empty tag
-      ) STRICT;
+      CREATE TABLE plants ${plantColumns};
       CREATE TABLE tokens (
         digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
         prefix TEXT NOT NULL,
@@ -256,6 +258,20 @@ export const sqliteSchema: Schema = [
         checked_at INTEGER NOT NULL
       ) STRICT;
       INSERT INTO last_check (checked_at) VALUES (0);
+    `,
+    // A copy, because SQLite cannot drop a column that is UNIQUE.
+    upgradeSql: `
+      DROP VIEW feed_end;
+      DROP TABLE feed;
+      DROP TABLE deleted_plants;
+      DROP TRIGGER token_added;
+      DROP TRIGGER token_changed;
+      DROP TRIGGER token_removed;
+      DROP TABLE token_version;
+      CREATE TABLE upgraded_plants ${plantColumns};
+      INSERT INTO upgraded_plants SELECT id, name, tag FROM plants;
+      DROP TABLE plants;
+      ALTER TABLE upgraded_plants RENAME TO plants;
     `,
   },
 ];
@@ -294,10 +310,6 @@ export function assertCurrent(database: SqliteDatabase, path: string, schema = s
   const version = assertUpgradable(database, path, schema);
   if (findMissingSteps(schema, version, path).length > 0) throw createStoreError(older, path);
 }
-
-const older = unusable(
-  'is from an older plantstore: start "plantstore serve" on it once to upgrade it',
-);
 
 /**
  * Asserts that a file has the version of this program, or one that {@link migrate} can upgrade, and changes nothing.

@@ -9,6 +9,7 @@ import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpe
 import { toEntries, toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { createDatabase, openClient, openEngine, openReader } from "./stores.ts";
+import { createVersion5, plants, token as token5 } from "./version-5.ts";
 
 const postgres = usePostgres();
 const fern = { id: 1n, name: "fern", tag: "pot" };
@@ -143,6 +144,42 @@ describe("a further step of the schema", () => {
     await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
     await other.query("COMMIT");
     expect(await (await openNext(url)).list({ limit: 9 })).toHaveLength(2);
+  });
+});
+
+describe("a database of version 5", () => {
+  const findParts = `SELECT relname AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+    UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+    UNION ALL SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+      WHERE relnamespace = current_schema()::regnamespace
+    UNION ALL SELECT column_name FROM information_schema.columns
+      WHERE table_schema = current_schema()
+    ORDER BY name`;
+
+  async function open(): Promise<string> {
+    const url = await createStoreUrl(postgres.url);
+    await createVersion5(url);
+    return url;
+  }
+
+  it("becomes one of version 6, with its plants and tokens and without its feed", async () => {
+    const url = await open();
+    const engines = await Promise.all(Array.from({ length: 4 }, () => openEngine(url)));
+    for (const engine of engines) {
+      expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
+      expect(await engine.listTokens()).toMatchObject([token5]);
+      const results = await engine.commit(toEntries(plants));
+      expect(new Set(results)).toEqual(new Set(["unchanged"]));
+    }
+    const oldVersions = [3, 4, 5].map((version) => ({ version }));
+    expect(await runSql(url, findVersions)).toEqual([...oldVersions, ...versions]);
+    expect(await runSql(url, findParts)).toEqual(await runSql(await createStore(), findParts));
+  });
+
+  it("is not changed by a reader, which names the command that upgrades it", async () => {
+    const url = await open();
+    await expectRejection(openReader(url), "unusable", 'start "plantstore serve" on it once');
+    expect(await runSql(url, "SELECT id::int FROM plantstore_deletions")).toEqual([{ id: 7 }]);
   });
 });
 

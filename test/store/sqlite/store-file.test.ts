@@ -222,8 +222,8 @@ describe("rejects a store without changing it or creating files", () => {
     ],
     [
       "because it is from a version that cannot be upgraded",
-      "is from an older plantstore (its schema has version 5, this plantstore has 6): export its plants with",
-      (path) => change(path, "DELETE FROM migrations; INSERT INTO migrations VALUES (5, 0)"),
+      "is from an older plantstore (its schema has version 4, this plantstore has 6): export its plants with",
+      (path) => change(path, "DELETE FROM migrations; INSERT INTO migrations VALUES (4, 0)"),
     ],
     [
       "because it is damaged",

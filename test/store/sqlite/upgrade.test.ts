@@ -24,9 +24,10 @@ import {
   toWork,
 } from "../../helpers/stored-plants.ts";
 import { nextSchema } from "./next-schema.ts";
-import { toEntries } from "../entries.ts";
+import { toEntries, toEntry } from "../entries.ts";
 import { bundleProgram, run } from "./programs.ts";
 import { openEngine, provider } from "./stores.ts";
+import { createVersion5, plants, token } from "./version-5.ts";
 
 /** Upgrades a store and moves its log into the file: until its statements are collected, `close` may leave the log behind. */
 function upgrade(path: string, schema: Schema = nextSchema): void {
@@ -110,6 +111,73 @@ describe("a further step of the schema", () => {
     expect(await engine.commit(requests)).toEqual(["unchanged", "created", "conflict", "replaced"]);
     await engine.addToken({ digest: "cd", prefix: "pst_cd", name: "second", issuedAtMs: 2 });
     expect(await engine.list({ limit: 9 })).toEqual([rose, moss]);
+  });
+});
+
+describe("a store of version 5", () => {
+  const listParts = "SELECT type, name FROM sqlite_schema ORDER BY type, name";
+
+  it("becomes one of version 6, with its plants and tokens and without its feed", async () => {
+    const path = await createVersion5();
+    const engine = await openSqliteEngine(path);
+    expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
+    expect(await engine.listTokens()).toStrictEqual([token]);
+    const entries = [...toEntries(plants), toEntry(7n, "moss"), toEntry(1n, "rose", "replace")];
+    expect(await engine.commit(entries)).toEqual([
+      ...["unchanged", "unchanged", "unchanged"],
+      ...["created", "replaced"],
+    ]);
+    expect(await engine.delete?.([7n])).toEqual([7n]);
+    await engine.close();
+    expect(readRows(path, listParts)).toEqual(readRows(await createStore([]), listParts));
+    expect(readRows(path, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  it("is upgraded once although several processes start, also by further steps", async () => {
+    const path = await createVersion5();
+    const program = await bundleProgram("open-next");
+    const starts = Array.from({ length: 4 }, () => run(process.execPath, [program, path]));
+    for (const { stdout } of await Promise.all(starts)) expect(stdout).toBe("opened\n");
+    const versions = readRows(path, "SELECT version FROM migrations");
+    expect(versions).toEqual([4, 5, 6, 7].map((version) => ({ version })));
+    expect(readRows(path, "SELECT count(*) AS count FROM plants WHERE light = 'sun'")).toEqual([
+      { count: plants.length },
+    ]);
+  });
+
+  it("is upgraded completely or not at all", async () => {
+    const path = await createVersion5();
+    const before = readRows(path, "SELECT sql FROM sqlite_schema");
+    const [first] = nextSchema;
+    const failing = { ...first, upgradeSql: `${first.upgradeSql}; INSERT INTO missing VALUES (1)` };
+    expect(() => upgrade(path, [failing])).toThrow("no such table: missing");
+    expect(readRows(path, "SELECT sql FROM sqlite_schema")).toEqual(before);
+    expect(readRows(path, "SELECT id FROM deleted_plants")).toEqual([{ id: 7 }]);
+  });
+
+  it("is copied, verified and restored in its own version, and not read", async () => {
+    const path = await createVersion5();
+    const backup = `${path}.backup`;
+    await backupSqliteFile(path, backup, toWork());
+    const contents = { plants: plants.length, tokens: 1, version: 5 };
+    expect(await verifySqliteFile(path)).toEqual(contents);
+    const other = await createStore();
+    await restoreSqliteFile(backup, other, toWork(true));
+    expect(await verifySqliteFile(other)).toEqual(contents);
+    await expect(openSqliteReader(other)).rejects.toEqual(
+      rejection("unusable", 'start "plantstore serve" on it once to upgrade it'),
+    );
+    const engine = await openEngine(other);
+    expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
+  });
+
+  it("is the oldest that is upgraded", async () => {
+    const path = await createVersion5();
+    await change(path, "DELETE FROM migrations WHERE version = 5");
+    await expect(openSqliteEngine(path)).rejects.toEqual(
+      rejection("unusable", "(its schema has version 4, this plantstore has 6)"),
+    );
+    expect(readRows(path, "SELECT id FROM deleted_plants")).toEqual([{ id: 7 }]);
   });
 });
 
