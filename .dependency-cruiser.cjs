@@ -67,6 +67,17 @@ module.exports = {
       to: { path: "^(node:)?sqlite$" },
     },
     {
+      name: "engine-in-its-folder",
+      comment: "the rest of src knows an engine by its location in the list of store-url.ts",
+      severity: "error",
+      // The library checks whether a bundler left the script of a thread behind.
+      from: { path: "^src/", pathNot: "^src/(store/(sqlite|postgres)/|store/store-url[.]ts$)" },
+      to: {
+        path: "^src/store/(sqlite|postgres)/",
+        pathNot: "^src/store/sqlite/worker-script[.]ts$",
+      },
+    },
+    {
       name: "core-without-node",
       comment: "core imports nothing of node, types included",
       severity: "error",

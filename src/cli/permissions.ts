@@ -1,5 +1,5 @@
 /** Finds files and directories that other users of the machine can read or change. */
-import { realpath, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
 import { toShellWord } from "../core/messages.ts";
@@ -66,14 +66,11 @@ function getReadBits(privacy: Privacy, uid: number): number {
  * @param storeUrl a store URL that was checked
  */
 export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly GuardedPath[]> {
-  const { path: storePath } = parseStoreUrl(storeUrl);
-  if (storePath === undefined) return [];
-  const named = resolve(storePath);
-  const path = await realpath(named).catch(() => named);
-  const files = ["", "-wal", "-shm"].map((suffix) => path + suffix);
+  const files = (await parseStoreUrl(storeUrl).listFiles?.()) ?? [];
+  const directories = new Set(files.map((path) => dirname(path)));
   return [
-    ...files.map((file) => ({ path: file, privacy: "private" as const })),
-    toGuardedDirectory(dirname(path), io),
+    ...files.map((path) => ({ path, privacy: "private" as const })),
+    ...[...directories].map((path) => toGuardedDirectory(path, io)),
   ];
 }
 

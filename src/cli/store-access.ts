@@ -5,8 +5,8 @@ import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { toShellWord } from "../core/messages.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
-import { createDirectory, toWriteError } from "../store/durable-files.ts";
 import { createStoreError, failures } from "../store/store-failure.ts";
+import { makeDirectory, toWriteError } from "../store/durable-files.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
 import { CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
@@ -132,11 +132,11 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
     return await useAndClose(await open(), work);
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
-    const { path, place } = parseStoreUrl(url);
+    const { path, url: shownUrl } = parseStoreUrl(url);
     if (path === undefined || existsSync(path)) throw error;
     const hints = await explainMissing(url, run);
     if (hints.length === 0) throw error;
-    const message = `the store ${place} does not exist on this machine`;
+    const message = `the store ${shownUrl} does not exist on this machine`;
     throw new CommandError("usage", message, { cause: error, hints });
   }
 }
@@ -188,7 +188,7 @@ export function makeDefaultDirectory(url: string, io: Io): void {
   const directory = dirname(resolve(path));
   if (directory !== attempt(() => resolve(findDataDirectory(io)))) return;
   try {
-    createDirectory(directory);
+    makeDirectory(directory);
   } catch (error) {
     throw toWriteError(directory, error);
   }

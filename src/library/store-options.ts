@@ -14,7 +14,7 @@ import {
   string,
   type OptionType,
 } from "./option-types.ts";
-import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
+import { parseStoreUrl, toFileUrl, describeStoreUrl } from "../store/store-url.ts";
 import type { Specs } from "./client-options.ts";
 
 /** The URL of a store. */
@@ -28,16 +28,10 @@ const storeUrl = string((text) => {
   }
 }, describeStoreUrl);
 
-/** As {@link storeUrl}; a text is also the path of a SQLite file, if it has a slash or the file exists. */
+/** As {@link storeUrl}; a text is also the path of a file, if it has a slash or the file exists. */
 export const storeUrlOrPath: OptionType<string> = {
   ...storeUrl,
-  parse(text) {
-    if (isPath(text)) return storeUrl.parse(`sqlite:${text}`);
-    if (!/^[\w.-]{1,200}$/.test(text) || /^memory$/i.test(text)) return storeUrl.parse(text);
-    throw new InvalidValue(
-      `is invalid: unknown store type "${text}": for a file, use ./${text} or sqlite:${text}`,
-    );
-  },
+  parse: (text) => storeUrl.parse(isPath(text) ? toFileUrl(text) : text),
 };
 
 /** A single letter before a colon is a drive of Windows. */

@@ -93,7 +93,7 @@ function findEarlier(a: number | undefined, b: number | undefined): number | und
 const existsOnly = "exists only inside its server process";
 
 const location: StoreLocation = {
-  place: "memory:",
+  url: "memory:",
   absoluteUrl: "memory:",
   isVolatile: true,
   isShared: false,
@@ -117,8 +117,9 @@ export const memoryType: EngineType = {
   form: "memory:",
   isPrivate: true,
   usage: "memory: (kept until the server ends)",
+  suggest: (text) => (/^:?memory:?$/i.test(text) ? location.url : undefined),
   locate(url) {
-    if (url === location.place) return location;
+    if (url === location.url) return location;
     throw new StoreError("unusable", "memory: must not have a path: use memory: alone");
   },
 };

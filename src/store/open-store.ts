@@ -1,10 +1,18 @@
 /** Opens, backs up, verifies and restores the store of a URL. */
 import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts";
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
-import type { StoreContents } from "./sqlite/backup-worker.ts";
-import type { Backup, BackupOptions, FileWork, Restore, RestoreOptions } from "./sqlite/backup.ts";
-import type { EngineOptions, FileOperation, StoreFiles, StoreLocation } from "./store-location.ts";
-import { isStoreUrl, parseStoreUrl } from "./store-url.ts";
+import type {
+  Backup,
+  BackupOptions,
+  EngineOptions,
+  FileOperation,
+  Restore,
+  RestoreOptions,
+  StoreContents,
+  StoreFiles,
+  StoreLocation,
+} from "./store-location.ts";
+import { isStoreUrl, parseStoreUrl, toFileUrl } from "./store-url.ts";
 
 /** Options for {@link openStore}. */
 export interface OpenStoreOptions extends EngineOptions {
@@ -15,8 +23,7 @@ export interface OpenStoreOptions extends EngineOptions {
 /**
  * Opens a store, and creates it if it is missing.
  *
- * @param url `sqlite:PATH`, `postgres://…` or `memory:`
- * @throws StoreError mostly `unusable`; its message is one line with the problem, its place and how to fix it
+ * @throws StoreError mostly `unusable`; its message is one line with the problem, the URL and how to fix it
  */
 export async function openStore(
   url: string,
@@ -30,14 +37,11 @@ export async function openStore(
 /**
  * Opens an existing store to read. Nothing is created or changed, and others may write to it meanwhile.
  *
- * @param url `sqlite:PATH` or `postgres://…`
- * @throws StoreError mostly `unusable`; its message is one line with the problem, its place and how to fix it
+ * @throws StoreError mostly `unusable`; its message is one line with the problem, the URL and how to fix it
  */
 export async function openStoreReader(url: string): Promise<StoreReader> {
   return parseStoreUrl(url).openReader();
 }
-
-export type { FileWork };
 
 /** Copies a store to a file while others write to it. @throws StoreError */
 export async function backupStore(
@@ -45,8 +49,8 @@ export async function backupStore(
   path: string,
   options: BackupOptions,
 ): Promise<Backup> {
-  const files = toFiles(parseStoreUrl(url), "back up");
-  return files.backUp(toPath(path, "back up"), options);
+  const files = findFiles(parseStoreUrl(url), "back up");
+  return files.backUp(findPath(path, "back up"), options);
 }
 
 /**
@@ -56,7 +60,7 @@ export async function backupStore(
  * @throws StoreError
  */
 export async function verifyStore(path: string): Promise<StoreContents> {
-  return toFiles(locateFile(path), "verify").verify();
+  return findFiles(locateFile(path), "verify").verify();
 }
 
 /** Replaces a store with a copy of a backup. @throws StoreError */
@@ -65,27 +69,28 @@ export async function restoreStore(
   url: string,
   options: RestoreOptions,
 ): Promise<Restore> {
-  const backup = toPath(path, "restore");
-  return toFiles(parseStoreUrl(url), "restore").restore(backup, options);
+  const backup = findPath(path, "restore");
+  return findFiles(parseStoreUrl(url), "restore").restore(backup, options);
 }
 
-/** Accepts the URL of a store that is a file instead of a path. */
-function toPath(text: string, operation: FileOperation): string {
+/** Accepts the URL of a store that is a file instead of a path. @throws StoreError for any other URL */
+function findPath(text: string, operation: FileOperation): string {
   const location = locateFile(text);
-  toFiles(location, operation);
+  findFiles(location, operation);
   return location.path ?? text;
 }
 
-/** Finds the store of a URL, or the SQLite store in a file. */
+/** Finds the store of a URL, or the one in a file. @throws StoreError */
 function locateFile(text: string): StoreLocation {
   if (text === "-" || text === "") {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);
   }
-  return parseStoreUrl(isStoreUrl(text) ? text : `sqlite:${text}`);
+  return parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
 }
 
-function toFiles({ files }: StoreLocation, operation: FileOperation): StoreFiles {
+/** @throws StoreError that explains why an operation on files is not possible */
+function findFiles({ files }: StoreLocation, operation: FileOperation): StoreFiles {
   if (typeof files === "object") return files;
   throw new StoreError("unusable", files(operation));
 }

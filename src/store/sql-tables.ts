@@ -9,42 +9,36 @@ export interface SchemaStep {
   readonly sql: string;
 }
 
-/** The step that creates the schema. */
-interface FirstStep extends SchemaStep {
-  /** SQL that changes the schema of the version before into this one. */
-  readonly upgradeSql: string;
-}
-
 /**
- * The step that creates the schema, and those that change it, in the order of their versions. A released step never
- * changes; the next version of the schema appends one. Servers of older versions may have the store open meanwhile and
+ * The step that creates the schema, and those that change it, in the order of their versions. The first one upgrades the
+ * version before it by `upgradeSql`. A released step never changes; the next version of the schema appends one. Servers of older versions may have the store open meanwhile and
  * must keep working: a new column has a default or is filled by a trigger.
  */
-export type Schema = readonly [FirstStep, ...SchemaStep[]];
+export type Schema = readonly [SchemaStep & { readonly upgradeSql: string }, ...SchemaStep[]];
 
 /**
  * Returns the steps that a store lacks.
  *
  * @param version of the store; 0 for an empty one
- * @param place of the store, for messages
+ * @param store its URL or path, for messages
  * @throws StoreError `unusable` when the store has a version that no step upgrades, or one after the last step
  */
 export function findMissingSteps(
   schema: Schema,
   version: number,
-  place: string,
+  store: string,
 ): readonly SchemaStep[] {
   const [{ version: first, upgradeSql }, ...others] = schema;
   const newest = schema.at(-1)?.version ?? first;
   const versions = `(its schema has version ${version}, this plantstore has ${newest})`;
   if (version > newest) {
     const problem = `is from a newer plantstore ${versions}: install that version`;
-    throw createStoreError(unusable(problem), place);
+    throw createStoreError(unusable(problem), store);
   }
   if (version === first - 1) return [{ version: first, sql: upgradeSql }, ...others];
   if (version !== 0 && version < first) {
     const problem = `is from an older plantstore ${versions}: export its plants with that version, then create them in a new store`;
-    throw createStoreError(unusable(problem), place);
+    throw createStoreError(unusable(problem), store);
   }
   return schema.filter((step) => step.version > version);
 }

@@ -3,7 +3,7 @@ import { escapeUnprintable, isError, toSystemReason } from "../core/messages.ts"
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 
 /** A kind of failure. */
-export interface Meaning {
+export interface FailureKind {
   readonly reason: StoreErrorReason;
   /** Predicate of a sentence whose subject is "the store PLACE". */
   readonly problem: string;
@@ -18,28 +18,28 @@ export const failures = {
   starting: transient("is starting or stopping: try again"),
   contended: transient("was kept busy by other writers of the same plants: try again"),
   crowded: transient("has no connection left: stop other clients, or raise max_connections there"),
-  notPrimary: meaning("full", "is read-only: name the primary server, or make it writable"),
+  notPrimary: failure("full", "is read-only: name the primary server, or make it writable"),
   notWritable: transient("accepts no writes on any of its hosts: check that one is the primary"),
   notConfirmed: transient("committed, but not on its standby: check its synchronous_standby_names"),
   timedOut: transient(
     "did not respond in time: check its load, its locks (pg_stat_activity) and its synchronous standby",
   ),
-  unknownOutcome: meaning("busy", "was lost during a commit, whose outcome is unknown: try again"),
-  locked: meaning("busy", "is locked by another process: try again, or stop that process"),
-  slow: meaning(
+  unknownOutcome: failure("busy", "was lost during a commit, whose outcome is unknown: try again"),
+  locked: failure("busy", "is locked by another process: try again, or stop that process"),
+  slow: failure(
     "busy",
     "took too long: check its load, and in pg_stat_activity which session holds a lock",
   ),
-  noMemory: meaning("busy", "is out of memory: free some there"),
-  inputOutput: meaning("busy", "cannot read or write its disk: check the disk and the system log"),
-  noRoom: meaning("full", "is full: free some space on its disk"),
+  noMemory: failure("busy", "is out of memory: free some there"),
+  inputOutput: failure("busy", "cannot read or write its disk: check the disk and the system log"),
+  noRoom: failure("full", "is full: free some space on its disk"),
   noFiles: transient(`cannot be opened, because ${tooManyFiles}`),
-  readOnly: meaning("readOnly", "is read-only: make the file and its directory writable"),
-  closed: meaning("closed", "is closed"),
-  unknown: meaning("failed", "failed"),
+  readOnly: failure("readOnly", "is read-only: make the file and its directory writable"),
+  closed: failure("closed", "is closed"),
+  unknown: failure("failed", "failed"),
 
   // The store cannot work until its operator changes something.
-  damaged: meaning("damaged", "is damaged: restore an intact backup, or choose another path"),
+  damaged: failure("damaged", "is damaged: restore an intact backup, or choose another path"),
   notOpened: unusable(
     "cannot be opened: check that its directory may be written, or choose another path",
   ),
@@ -67,58 +67,58 @@ export const failures = {
   notFlushed: unusable(
     "runs with fsync=off and would lose plants at a power failure: set fsync=on",
   ),
-} satisfies Record<string, Meaning>;
+} satisfies Record<string, FailureKind>;
 
-function meaning(reason: StoreErrorReason, problem: string): Meaning {
+function failure(reason: StoreErrorReason, problem: string): FailureKind {
   return { reason, problem };
 }
 
-function transient(problem: string): Meaning {
+function transient(problem: string): FailureKind {
   return { reason: "busy", problem, isTransient: true };
 }
 
 /** Describes a failure that lasts until the operator changes something. */
-export function unusable(problem: string): Meaning {
+export function unusable(problem: string): FailureKind {
   return { reason: "unusable", problem };
 }
 
 /**
  * Creates the map of an engine.
  *
- * @param meanings by code
- * @param toCodes returns the codes of an error; the first one with a meaning decides
+ * @param kinds by code
+ * @param toCodes returns the codes of an error; the first one with a kind decides
  */
 export function createFailureMap<Code>(
-  meanings: ReadonlyMap<Code, Meaning>,
+  kinds: ReadonlyMap<Code, FailureKind>,
   toCodes: (error: Error) => readonly Code[],
 ) {
-  function toMeaning(error: unknown): Meaning {
+  function toFailureKind(error: unknown): FailureKind {
     if (hasTooManyFiles(error)) return failures.noFiles;
     const codes = isError(error) ? toCodes(error) : [];
-    return codes.map((code) => meanings.get(code)).find(Boolean) ?? failures.unknown;
+    return codes.map((code) => kinds.get(code)).find(Boolean) ?? failures.unknown;
   }
 
   return {
-    toMeaning,
+    toFailureKind,
     /** Maps an error to the store's; a StoreError stays the same. */
-    toStoreError: (error: unknown, place: string): StoreError =>
-      error instanceof StoreError ? error : createStoreError(toMeaning(error), place, error),
+    toStoreError: (error: unknown, store: string): StoreError =>
+      error instanceof StoreError ? error : createStoreError(toFailureKind(error), store, error),
   };
 }
 
 /**
  * Creates the one-line error of a failure.
  *
- * @param place of the store, without its password
+ * @param store its URL without the password, or its path
  * @param cause whose message is quoted
  */
 export function createStoreError(
-  { reason, problem }: Meaning,
-  place: string,
+  { reason, problem }: FailureKind,
+  store: string,
   cause?: unknown,
 ): StoreError {
   const detail = cause === undefined ? "" : ` (${toDetail(cause)})`;
-  const message = escapeUnprintable(`the store ${place} ${problem}${detail}`);
+  const message = escapeUnprintable(`the store ${store} ${problem}${detail}`);
   return new StoreError(reason, message, { cause });
 }
 

@@ -1,7 +1,5 @@
 /** Declarations of an engine: its URLs, and properties of its stores. Each engine has them in `location.ts` of its folder. */
 import type { StoreEngine, StoreReader } from "../core/store.ts";
-import type { Backup, BackupOptions, Restore, RestoreOptions } from "./sqlite/backup.ts";
-import type { StoreContents } from "./sqlite/backup-worker.ts";
 
 /** Options for {@link StoreLocation.openEngine}. */
 export interface EngineOptions {
@@ -9,6 +7,50 @@ export interface EngineOptions {
   readonly mustExist?: boolean;
   /** Receives warnings for the operator, such as a second name of the file. */
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** How a long operation on files is watched and stopped. */
+export interface FileWork {
+  /** Removes what was written so far at once. An engine that cannot be stopped continues: end the process. */
+  readonly signal: AbortSignal;
+  /** Is called before the copy starts, with a function that returns its size so far in bytes. */
+  readonly onCopy: (readSize: () => number) => void;
+}
+
+/** Options for {@link StoreFiles.backUp}. */
+export interface BackupOptions extends FileWork {
+  /** Replaces an existing file, or a store that has plants. */
+  readonly isForced: boolean;
+}
+
+/** A finished backup. */
+export interface Backup {
+  /** Absolute. */
+  readonly path: string;
+  readonly plants: number;
+  readonly bytes: number;
+}
+
+/** Contents of a store. */
+export interface StoreContents {
+  readonly plants: number;
+  readonly tokens: number;
+  /** Version of its schema. */
+  readonly version: number;
+}
+
+/** Options for {@link StoreFiles.restore}. */
+export interface RestoreOptions extends BackupOptions {
+  /** Is called when the backup is sound, before the store is opened. */
+  readonly onChecked?: () => void;
+  /** Is called when the store was replaced, before the last files are closed. */
+  readonly onReplaced: () => void;
+}
+
+/** A finished restore. */
+export interface Restore extends Backup {
+  /** Path of the store before it; absent if there was none. */
+  readonly oldPath?: string | undefined;
 }
 
 /** An operation on the files of a store. */
@@ -26,9 +68,9 @@ export interface StoreFiles {
 
 /** A store that a URL names. The engine itself is loaded when the store is opened. */
 export interface StoreLocation {
-  /** Names the store in messages, without secrets. */
-  readonly place: string;
-  /** Names the store in any working directory, without secrets. */
+  /** URL for messages, without secrets. */
+  readonly url: string;
+  /** URL that names the store in any working directory, without secrets. */
   readonly absoluteUrl: string;
   /** True if the plants exist only in the process that opens the store. */
   readonly isVolatile: boolean;
@@ -42,6 +84,8 @@ export interface StoreLocation {
   loadProvider?(): Promise<unknown>;
   /** The file that is the store; absolute, or relative to the working directory. Absent if it is not a file. */
   readonly path?: string;
+  /** Lists the files that have the contents of the store, with symbolic links resolved; some may be missing. */
+  listFiles?(): Promise<readonly string[]>;
   /** The operations on its files, or a function that explains why one is not possible, and what to do instead. */
   readonly files: StoreFiles | ((operation: FileOperation) => string);
 }
@@ -54,6 +98,10 @@ export interface EngineType {
   readonly form: string;
   /** Form and meaning of its URLs, for messages. */
   readonly usage: string;
+  /** Returns the URL of the store in a file. Absent if its stores are not files. */
+  readonly toFileUrl?: (path: string) => string;
+  /** Suggests a URL instead of a text that has none of the schemes, but probably means a store of this engine. */
+  readonly suggest?: (text: string) => string | undefined;
   /** True if only the process that creates a store can open it. */
   readonly isPrivate: boolean;
   /** Finds the store of a URL with one of the schemes. @throws StoreError `unusable` for an invalid URL */

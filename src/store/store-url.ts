@@ -12,13 +12,22 @@ function findEngine(url: string): EngineType | undefined {
   return engines.find(({ schemes }) => schemes.some((scheme) => url.startsWith(scheme)));
 }
 
-/** Returns the forms of all URLs, for help. @param isOpened leaves out stores that no other process can open */
-export function describeForms({ isOpened }: { readonly isOpened: boolean }): string {
-  const shown = engines.filter(({ isPrivate }) => !(isOpened && isPrivate));
-  return joinWords(
-    shown.map(({ form }) => form),
-    "or",
-  );
+/** Stores: all of them, those that any process can open, and those that are files. */
+const kinds = {
+  any: () => true,
+  shared: ({ isPrivate }: EngineType) => !isPrivate,
+  file: (engine: EngineType) => engine.toFileUrl !== undefined,
+} as const;
+
+/** Returns the forms of the URLs of stores, for help. */
+export function describeForms(kind: keyof typeof kinds): string {
+  const shown = engines.filter(kinds[kind]).map(({ form }) => form);
+  return joinWords(shown, "or");
+}
+
+/** Returns the URL of the store in a file: of the first engine whose stores are files. */
+export function toFileUrl(path: string): string {
+  return engines.find((engine) => engine.toFileUrl)?.toFileUrl?.(path) ?? path;
 }
 
 /** Checks whether a text begins like the URL of a store. */
@@ -41,21 +50,22 @@ export function parseStoreUrl(url: string): StoreLocation {
     engines.map(({ usage }) => usage),
     "or",
   );
+  const suggestion = suggestUrl(url);
+  const advice = suggestion === undefined ? possible : quoteInput(suggestion, 200);
   const problem = /^(?:https?|unix):/.test(url)
     ? `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${possible}`
-    : `unknown store type "${type}": ${adviseUrl(url) ?? `use ${possible}`}`;
+    : `unknown store type "${type}": use ${advice}`;
   throw new StoreError("unusable", problem);
 }
 
 /** Suggests the URL of the store that a text without its scheme, or with that of another program, probably means. */
-function adviseUrl(text: string): string | undefined {
-  if (/^:?memory:?$/i.test(text)) return "use memory:";
-  const [, path] = /^(?:file:|sqlite3?:)?([^:]+)$/i.exec(text) ?? [];
-  if (path === undefined) return undefined;
-  return `for a file, use sqlite:${quoteInput(path, 200)}`;
+function suggestUrl(text: string): string | undefined {
+  const [url] = engines.flatMap(({ suggest }) => suggest?.(text) ?? []);
+  const [, path] = /^(?:file:)?([^:]+)$/i.exec(text) ?? [];
+  return url ?? (path && toFileUrl(path));
 }
 
-/** Describes the place of a store without secrets, for messages. @throws StoreError `unusable` */
+/** Returns the URL of a store without secrets, for messages. @throws StoreError `unusable` */
 export function describeStoreUrl(url: string): string {
-  return parseStoreUrl(url).place;
+  return parseStoreUrl(url).url;
 }

@@ -48,8 +48,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
   it("rejects an invalid store, and names the flag or the variable", async () => {
     const flag = await runCli([...argv, "--store", "plants.db"]);
     expect(flag).toMatchObject({ exitCode: 2, stdout: "" });
-    const problem =
-      'is invalid: unknown store type "plants.db": for a file, use ./plants.db or sqlite:plants.db\n';
+    const problem = 'is invalid: unknown store type "plants.db": use sqlite:plants.db\n';
     expect(flag.stderr).toMatch(`error: --store ${problem}`);
     const variable = await runCli(argv, { env: { PLANTSTORE_STORE: "plants.db" } });
     expect(variable.stderr).toMatch(`error: PLANTSTORE_STORE ${problem}`);

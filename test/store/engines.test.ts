@@ -12,7 +12,7 @@ import { createSqliteStore } from "../helpers/sqlite-store.ts";
 /** The store of a trial engine: a file that nothing can back up. */
 function toTrial(url: string): StoreLocation {
   return {
-    place: url,
+    url,
     absoluteUrl: url,
     isVolatile: false,
     isShared: false,
@@ -47,6 +47,6 @@ it("of an engine without operations on files make them fail, and write nothing",
 });
 
 it("appear in help", () => {
-  expect(describeForms({ isOpened: false })).toBe("sqlite:PATH, postgres:// or memory:");
-  expect(describeForms({ isOpened: true })).toBe("sqlite:PATH or postgres://");
+  expect(describeForms("any")).toBe("sqlite:PATH, postgres:// or memory:");
+  expect(describeForms("shared")).toBe("sqlite:PATH or postgres://");
 });

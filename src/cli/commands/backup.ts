@@ -1,6 +1,8 @@
 /** The commands `backup`, `verify` and `restore`. */
 import { resolve } from "node:path";
-import { backupStore, type FileWork, restoreStore, verifyStore } from "../../store/open-store.ts";
+import { backupStore, restoreStore, verifyStore } from "../../store/open-store.ts";
+import type { FileWork } from "../../store/store-location.ts";
+import { describeForms } from "../../store/store-url.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import type { StopSignal } from "../io.ts";
@@ -13,9 +15,9 @@ const listedExitCodes = [...storeExitCodes, "interrupted", "outputClosed", "term
 
 /** `plantstore backup`. */
 export const backupCommand: CommandBody = {
-  description: `Copies a SQLite store to a file while servers write to it. Every plant that was
-acknowledged before the backup starts is in the file. The file gets its name only
-when it is complete and flushed to the disk. On standard output: the file, the
+  description: `Copies a store that is a file (${describeForms("file")}) to another file while servers
+write to it. Every plant that was acknowledged before the backup starts is in the
+copy. It gets its name only when it is complete and flushed to the disk. On standard output: the file, the
 number of plants and the size, as JSON unless it is a terminal.
 A backup contains the digests of tokens, not the tokens.`,
   options: backupOptions,
@@ -31,8 +33,8 @@ A backup contains the digests of tokens, not the tokens.`,
 
 /** `plantstore verify`. */
 export const verifyCommand: CommandBody = {
-  description: `Checks every page of a SQLite file and every plant in it, and changes nothing. The
-file may be read-only, or a store that servers use. On standard output: the file,
+  description: `Checks every page of a backup and every plant in it, and changes nothing. The file
+may be read-only, or a store that servers use. On standard output: the file,
 the numbers of plants and tokens, and the version of the schema, as JSON unless it
 is a terminal.`,
   options: jsonOption,
@@ -43,8 +45,8 @@ is a terminal.`,
 
 /** `plantstore restore`. */
 export const restoreCommand: CommandBody = {
-  description: `Verifies a backup, and replaces a SQLite store with a copy of it. Stop every
-server on the store first: a store that is in use is not replaced. The old store
+  description: `Verifies a backup, and replaces a store that is a file (${describeForms("file")}) with a
+copy of it. Stop every server on the store first: a store that is in use is not replaced. The old store
 remains in its directory, under a name with the time. As root, both keep the owner and
 the mode of the store. The restored store accepts the tokens that were valid when the
 backup was made.
@@ -152,8 +154,8 @@ interface CopyWork extends FileWork {
 }
 
 /**
- * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. SQLite cannot be stopped
- * while it copies, so they end the process.
+ * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. An engine may not
+ * stop while it copies, so they end the process.
  *
  * @param texts such as `backing up to FILE`, and the meaning of an interruption, such as `no backup was made`
  * @returns the exit code

@@ -111,7 +111,7 @@ export const plantstoreCommand: Command = {
     {
       name: "verify",
       group: commandGroups.local,
-      summary: "Check a backup or a SQLite store for damage",
+      summary: "Check a backup or a store for damage",
       arguments: [{ name: "<file>", help: "Backup or store to check", isFile: true }],
       load: async () => (await import("./backup.ts")).verifyCommand,
     },

@@ -235,12 +235,12 @@ async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
   const subject = "store";
   const { value: url = "", source } = readOption(statusOptions.store, flags["store"], io);
   const location = parseStoreUrl(url);
-  const { place, path, isVolatile } = location;
-  const facts = { store: place, storeSource: source };
+  const { url: shownUrl, path, isVolatile } = location;
+  const facts = { store: shownUrl, storeSource: source };
   const server = attempt(() => readOption(requestOptions.url, flags["url"], io).value) ?? "";
   const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
   const other = isElsewhere ? `; "create" sends to ${server}` : "";
-  const shown = describeSetting({ value: place, source }) + other;
+  const shown = describeSetting({ value: shownUrl, source }) + other;
   if (isVolatile) {
     return { subject, state: "ok", message: `${shown}: exists only inside its server`, facts };
   }
@@ -252,7 +252,7 @@ async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
     return { subject, state: "none", message, facts };
   }
   const work = async () => useAndClose(await openStoreReader(url), (store) => store.listTokens());
-  const tokens = await terminal.showWhile(() => `opening ${place}`, work);
+  const tokens = await terminal.showWhile(() => `opening ${shownUrl}`, work);
   const count = tokens.filter((token) => isActive(token, Date.now())).length;
   const guarded = await Promise.all(
     (await listStorePaths(url, io)).map((each) => findExposure(each, io)),

@@ -96,8 +96,8 @@ export async function writeConfigFile(path: string, what: string, content: objec
   try {
     // conf would create a directory that others can read, and retry for a second in a directory that it cannot write.
     // Only a command that writes needs it.
-    const { createDirectory } = await import("../../store/durable-files.ts");
-    createDirectory(folder);
+    const { makeDirectory } = await import("../../store/durable-files.ts");
+    makeDirectory(folder);
     await promises.access(folder, constants.W_OK);
     // conf writes a new file with its mode, flushes it and renames it. It loads ajv, which takes 10 ms, so it only writes.
     const { default: Conf } = await loadWithoutSignals(() => import("conf"));

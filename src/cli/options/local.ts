@@ -4,7 +4,7 @@ import { faultList, limitOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
 import { storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
 import type { LogLevel } from "../../server/log.ts";
-import { describeForms } from "../../store/store-url.ts";
+import { describeForms, toFileUrl } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import { isServiceAddress } from "./values.ts";
@@ -29,15 +29,11 @@ const testing = { group: "For tests of clients:" } as const;
 const browser = { group: "In a browser:" } as const;
 const operations = { group: "Metrics and log:" } as const;
 
-const storeSetting = setting(
-  "--store <url>",
-  `Store of plants: ${describeForms({ isOpened: false })}`,
-  {
-    type: storeUrlOrPath,
-    default: (io: Io) => `sqlite:${findDataDirectory(io)}/plants.db`,
-    shownDefault: "<data dir>/plants.db",
-  },
-);
+const storeSetting = setting("--store <url>", `Store of plants: ${describeForms("any")}`, {
+  type: storeUrlOrPath,
+  default: (io: Io) => toFileUrl(`${findDataDirectory(io)}/plants.db`),
+  shownDefault: "<data dir>/plants.db",
+});
 
 /** Options of `serve`. */
 export const serveOptions = {
@@ -164,7 +160,7 @@ export const serveOptions = {
 export const storeOption = {
   store: {
     ...storeSetting,
-    help: `Store of plants: ${describeForms({ isOpened: true })}`,
+    help: `Store of plants: ${describeForms("shared")}`,
   },
 } as const satisfies Options;
 

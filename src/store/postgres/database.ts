@@ -10,11 +10,11 @@ import {
   createFailureMap,
   createStoreError,
   failures,
-  type Meaning,
+  type FailureKind,
   toCode,
   unusable,
 } from "../store-failure.ts";
-import { type Host, type PostgresLocation, toPlace } from "./postgres-url.ts";
+import { type Host, type PostgresLocation, toShownUrl } from "./postgres-url.ts";
 
 /** A database, on whichever of its hosts is the right one at the time. */
 export type Database = ReturnType<typeof createDatabase>;
@@ -37,7 +37,7 @@ export function createDatabase(
   limits: Limits,
   isWriter: boolean,
 ) {
-  const place = toPlace(location);
+  const shownUrl = toShownUrl(location);
   const { hosts, connectTimeoutMs = limits.connectMs } = location;
   const session = location.session ?? (isWriter && hosts.length > 1 ? "read-write" : "any");
   let path: string | undefined;
@@ -46,7 +46,7 @@ export function createDatabase(
 
   /** Returns a statement in a transaction of its own. */
   function inTransaction(statement: string): string {
-    return `${beginWith("BEGIN", limits)}; ${statement}; COMMIT`;
+    return `${beginWith(begin, limits)}; ${statement}; COMMIT`;
   }
 
   function createPool(host: Host): pg.Pool {
@@ -97,7 +97,7 @@ export function createDatabase(
   }
 
   function getPool(): Promise<pg.Pool> {
-    if (closed !== undefined) return Promise.reject(createStoreError(failures.closed, place));
+    if (closed !== undefined) return Promise.reject(createStoreError(failures.closed, shownUrl));
     current ??= findPool().catch((error: unknown) => {
       current = undefined;
       throw error;
@@ -105,15 +105,15 @@ export function createDatabase(
     return current;
   }
 
-  /** Stops using a pool, and ends what a backend that did not respond still does: it may hold locks. */
-  async function leave(pool: pg.Pool, backend: number | undefined): Promise<void> {
+  /** Stops using a pool, and ends the backend that did not respond: no timeout ends a commit that waits for a standby. */
+  async function discard(pool: pg.Pool, backend: number | undefined): Promise<void> {
     if (backend !== undefined) {
       await pool.query(inTransaction(terminate(backend))).catch(ignore);
     }
     await pool.end().catch(ignore);
   }
 
-  async function transact<T>(begin: string, end: string, work: Work<T>): Promise<T> {
+  async function transact<T>(beginning: string, end: string, work: Work<T>): Promise<T> {
     const found = getPool();
     const pool = await found;
     let client: pg.PoolClient | undefined;
@@ -122,12 +122,12 @@ export function createDatabase(
       client = await pool.connect();
       // The first statement of the work is sent together with BEGIN.
       const began = client
-        .query(`${beginWith(begin, limits, path)}; ${useSettings}`)
+        .query(`${beginWith(beginning, limits, path)}; ${useSettings}`)
         .then((results) => {
           const settings = toRow(results) as Settings;
           ({ backend } = settings);
-          if (isWriter) assertFlushing(settings.fsync, place);
-          assertEncoding(settings.encoding, place);
+          if (isWriter) assertFlushing(settings.fsync, shownUrl);
+          assertEncoding(settings.encoding, shownUrl);
         });
       const [result] = await Promise.all([work(client), began]);
       await endTransaction(client, end);
@@ -140,7 +140,7 @@ export function createDatabase(
       }
       client?.release(true);
       if (current === found) current = undefined;
-      void leave(pool, isTimeout(error) ? backend : undefined);
+      void discard(pool, isTimeout(error) ? backend : undefined);
       if (hosts.length === 1 || toCode(error) !== "25006") throw error;
       throw createError("NOT_WRITABLE", "the host became read-only");
     }
@@ -148,17 +148,16 @@ export function createDatabase(
 
   return {
     /** For messages; without the password. */
-    place,
+    shownUrl,
     /** Makes every later transaction use the tables of one schema, whatever schemas the path of the session gets. */
     useSchema: (name: string): void => void (path = name),
     /** Runs `work` in a read-only transaction. */
-    read: <T>(work: Work<T>): Promise<T> => transact("BEGIN READ ONLY", "COMMIT", work),
+    read: <T>(work: Work<T>): Promise<T> => transact(`${begin}, READ ONLY`, "COMMIT", work),
     /**
      * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
      * synchronous standby if there is one.
      */
-    write: <T>(work: Work<T>): Promise<T> =>
-      transact("BEGIN ISOLATION LEVEL READ COMMITTED", `${logMessage}; COMMIT`, work),
+    write: <T>(work: Work<T>): Promise<T> => transact(begin, `${logMessage}; COMMIT`, work),
     /** Ends the connections that are not in use. May be called twice. */
     close: (): Promise<void> =>
       (closed ??= (async () => {
@@ -167,6 +166,9 @@ export function createDatabase(
       })()),
   };
 }
+
+/** The default of the role may be stricter, and its conflicts need a retry. */
+const begin = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
 /** The values of `target_session_attrs` that a host satisfies. */
 const offeredSessions = `SELECT true AS "any", NOT pg_is_in_recovery() AS "primary",
@@ -261,17 +263,17 @@ interface Settings {
  * Returns statements that begin a transaction and set its limits: behind a pooler, the settings of a session are lost or leak
  * to other clients. The limit of statements comes first, because the role may have one that is too short for the others.
  *
- * @param begin the first statement
+ * @param beginning the first statement
  * @param path the only schema in which all statements find tables; by default those of the session
  */
 function beginWith(
-  begin: string,
+  beginning: string,
   { statementMs, idleInTransactionMs }: Limits,
   path?: string,
 ): string {
   // PostgreSQL searches temporary tables first if they are not named.
   const setPath = path && `; SET LOCAL search_path = ${pg.escapeIdentifier(path)}, pg_temp`;
-  return `${begin}; SET LOCAL statement_timeout = ${statementMs};
+  return `${beginning}; SET LOCAL statement_timeout = ${statementMs};
     SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}${setPath ?? ""}`;
 }
 
@@ -296,15 +298,15 @@ function toRow(results: unknown): unknown {
  * @param fsync the setting
  * @throws StoreError `unusable`
  */
-function assertFlushing(fsync: string | undefined, place: string): void {
-  if (fsync === "off") throw createStoreError(failures.notFlushed, place);
+function assertFlushing(fsync: string | undefined, shownUrl: string): void {
+  if (fsync === "off") throw createStoreError(failures.notFlushed, shownUrl);
 }
 
 /** Asserts that PostgreSQL can store every character. */
-function assertEncoding(encoding: string, place: string): void {
+function assertEncoding(encoding: string, shownUrl: string): void {
   if (encoding === "UTF8") return;
   const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;
-  throw createStoreError(unusable(problem), place);
+  throw createStoreError(unusable(problem), shownUrl);
 }
 
 /**
@@ -357,11 +359,11 @@ async function readPem(
 }
 
 /**
- * Codes by meaning: an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or its class, a code of
+ * Codes by kind: an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or its class, a code of
  * Node or of {@link createError}, or the beginning of a message. Errors of the driver have no code, those of PgBouncer only
  * a general one.
  */
-const codes: readonly (readonly [Meaning, ...string[]])[] = [
+const codes: readonly (readonly [FailureKind, ...string[]])[] = [
   // 25P03: idle_in_transaction_session_timeout, after this process was suspended for a while.
   [failures.unreachable, "08", "25P03", "57P05"],
   [failures.unreachable, "EAI_AGAIN", "ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH"],
@@ -396,10 +398,10 @@ const codes: readonly (readonly [Meaning, ...string[]])[] = [
   [failures.notTrusted, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
 ];
 
-const meanings = new Map(codes.flatMap(([meaning, ...own]) => own.map((code) => [code, meaning])));
-const knownMessage = new RegExp([...meanings.keys()].filter((key) => key.includes(" ")).join("|"));
+const kinds = new Map(codes.flatMap(([kind, ...own]) => own.map((code) => [code, kind])));
+const knownMessage = new RegExp([...kinds.keys()].filter((key) => key.includes(" ")).join("|"));
 
-const { toMeaning, toStoreError } = createFailureMap(meanings, (error) => {
+const { toFailureKind, toStoreError } = createFailureMap(kinds, (error) => {
   const code = toCode(error);
   const [phrase = ""] = knownMessage.exec(error.message) ?? [];
   return [code, phrase, code.slice(0, 2)];
@@ -409,7 +411,7 @@ export { toStoreError };
 
 /** Checks whether a retry of the same call may succeed within seconds. */
 export function isTransient(error: unknown): boolean {
-  return toMeaning(error).isTransient ?? false;
+  return toFailureKind(error).isTransient ?? false;
 }
 
 /**

@@ -44,15 +44,15 @@ export async function openPostgresEngine(
   const location = parsePostgresUrl(url);
   const tls = await loadTls(location);
   const database = createDatabase(location, tls, limits, true);
-  const { place } = database;
+  const { shownUrl } = database;
   try {
-    const name = await database.read((client) => findSchema(client, place));
+    const name = await database.read((client) => findSchema(client, shownUrl));
     database.useSchema(name);
-    if (!(await database.read((client) => isCurrent(client, place, mustExist, schema)))) {
+    if (!(await database.read((client) => isCurrent(client, shownUrl, mustExist, schema)))) {
       const slow = createDatabase(location, tls, longLimits, true);
       slow.useSchema(name);
       try {
-        await slow.write((client) => migrate(client, place, limits.statementMs, schema));
+        await slow.write((client) => migrate(client, shownUrl, limits.statementMs, schema));
       } finally {
         await slow.close();
       }
@@ -60,7 +60,7 @@ export async function openPostgresEngine(
     return createPostgresEngine(database, limits);
   } catch (error) {
     await database.close();
-    throw toStoreError(error, place);
+    throw toStoreError(error, shownUrl);
   }
 }
 
@@ -76,14 +76,14 @@ export async function openPostgresReader(
 ): Promise<StoreReader> {
   const location = parsePostgresUrl(url);
   const database = createDatabase(location, await loadTls(location), longLimits, false);
-  const { place } = database;
+  const { shownUrl } = database;
   try {
-    database.useSchema(await database.read((client) => findSchema(client, place)));
-    await database.read((client) => assertCurrent(client, place, schema));
+    database.useSchema(await database.read((client) => findSchema(client, shownUrl)));
+    await database.read((client) => assertCurrent(client, shownUrl, schema));
     return createPostgresEngine(database, longLimits);
   } catch (error) {
     await database.close();
-    throw toStoreError(error, place);
+    throw toStoreError(error, shownUrl);
   }
 }
 
@@ -94,10 +94,10 @@ export async function openPostgresReader(
  * connection was lost in its last moment may have been stored.
  */
 function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
-  const { place, read, write } = database;
-  const callInOrder = createCaller(place, limits, true);
-  const check = createCaller(place, { ...limits, callMs: limits.shortCallMs }, true);
-  const call = createCaller(place, limits, false);
+  const { shownUrl, read, write } = database;
+  const callInOrder = createCaller(shownUrl, limits, true);
+  const check = createCaller(shownUrl, { ...limits, callMs: limits.shortCallMs }, true);
+  const call = createCaller(shownUrl, limits, false);
   const find = <T>(work: Work<T>): Promise<T> => call(() => read(work));
   const change = <T>(work: Work<T>): Promise<T> => callInOrder(() => write(work));
 
@@ -140,7 +140,7 @@ type Call = <T>(work: () => Promise<T>) => Promise<T>;
  * @param isInOrder whether a call starts only after every attempt of the previous call has ended
  */
 export function createCaller(
-  place: string,
+  shownUrl: string,
   { callMs, shortCallMs }: Limits,
   isInOrder: boolean,
 ): Call {
@@ -162,7 +162,7 @@ export function createCaller(
       return await within(limitMs, attempts);
     } catch (error) {
       if (toCode(error) === "TIMEOUT") isDown = true;
-      throw toRetryableError(toStoreError(error, place));
+      throw toRetryableError(toStoreError(error, shownUrl));
     }
   };
 }

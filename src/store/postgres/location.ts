@@ -1,6 +1,6 @@
 /** The engine on PostgreSQL: its URLs, and what its stores are. */
 import type { EngineType, FileOperation } from "../store-location.ts";
-import { parsePostgresUrl, toPlace } from "./postgres-url.ts";
+import { parsePostgresUrl, toShownUrl } from "./postgres-url.ts";
 
 /** Commands of PostgreSQL that do the same. They read PGHOST, PGUSER, PGPASSWORD and PGDATABASE. */
 const advice: Readonly<Record<FileOperation, string>> = {
@@ -19,10 +19,10 @@ export const postgresType: EngineType = {
   isPrivate: false,
   usage: "postgres://… (a database)",
   locate(url) {
-    const place = toPlace(parsePostgresUrl(url));
+    const shownUrl = toShownUrl(parsePostgresUrl(url));
     return {
-      place,
-      absoluteUrl: place,
+      url: shownUrl,
+      absoluteUrl: shownUrl,
       isVolatile: false,
       isShared: true,
       openEngine: async (options) => (await import("./engine.ts")).openPostgresEngine(url, options),

@@ -1,6 +1,6 @@
 /** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
-import { createStoreError, type Meaning, unusable } from "../store-failure.ts";
+import { createStoreError, type FailureKind, unusable } from "../store-failure.ts";
 import { findMissingSteps, older, type Schema, type SchemaStep } from "../sql-tables.ts";
 
 /** The schema of this version. */
@@ -44,59 +44,59 @@ const record = `
  * Finds the schema of the store: the first one of the connection's search_path. The table `plantstore_migrations` marks the tables
  * of a plant store.
  *
- * @param place for messages
+ * @param store for messages
  * @throws StoreError `unusable` if a later schema of the path has a store instead
  */
-export async function findSchema(client: ClientBase, place: string): Promise<string> {
+export async function findSchema(client: ClientBase, store: string): Promise<string> {
   const { rows } = await client.query<{ name: string; isStore: boolean }>(`
     SELECT name, EXISTS (
       SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = name AND relname = 'plantstore_migrations'
     ) AS "isStore"
-    FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place) ORDER BY place`);
+    FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, number) ORDER BY number`);
   const [first, ...others] = rows;
-  if (first === undefined) throw createStoreError(noSchema, place);
+  if (first === undefined) throw createStoreError(noSchema, store);
   const other = others.find(({ isStore }) => isStore);
   if (other === undefined || first.isStore) return first.name;
-  throw createStoreError(otherSchema(first.name, other.name), place);
+  throw createStoreError(otherSchema(first.name, other.name), store);
 }
 
 /**
  * Checks whether the schema has the version that this program needs. The tables are in the
  * current schema of the connection.
  *
- * @param place for messages
+ * @param store for messages
  * @param mustExist whether to reject a schema without tables
  * @throws StoreError `unusable` when the tables belong to another program or cannot be upgraded
  */
 export async function isCurrent(
   client: ClientBase,
-  place: string,
+  store: string,
   mustExist: boolean,
   schema = postgresSchema,
 ): Promise<boolean> {
-  const tables = await findTables(client, place);
-  if (tables.length === 0 && mustExist) throw createStoreError(missing, place);
-  return tables.length > 0 && (await findMissing(client, place, schema)).length === 0;
+  const tables = await findTables(client, store);
+  if (tables.length === 0 && mustExist) throw createStoreError(missing, store);
+  return tables.length > 0 && (await findMissing(client, store, schema)).length === 0;
 }
 
 /**
  * Applies the steps that a database lacks, and records each. Servers may start together: each waits for the others.
  *
  * @param client in a transaction
- * @param place for messages
+ * @param store for messages
  * @param lockMs time to wait for locks of transactions that use the tables: creates wait as long
  */
 export async function migrate(
   client: ClientBase,
-  place: string,
+  store: string,
   lockMs: number,
   schema = postgresSchema,
 ): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(hashtext('plantstore_migrations'))");
   await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
   await client.query(record);
-  for (const { version, sql } of await findMissing(client, place, schema)) {
+  for (const { version, sql } of await findMissing(client, store, schema)) {
     await client.query(sql);
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
   }
@@ -105,19 +105,19 @@ export async function migrate(
 /**
  * Asserts that the schema has the version that this program needs.
  *
- * @param place for messages
+ * @param store for messages
  * @throws StoreError `unusable`
  */
 export async function assertCurrent(
   client: ClientBase,
-  place: string,
+  store: string,
   schema = postgresSchema,
 ): Promise<void> {
-  if (!(await isCurrent(client, place, true, schema))) throw createStoreError(older, place);
+  if (!(await isCurrent(client, store, true, schema))) throw createStoreError(older, store);
 }
 
 /** Returns the plant store's tables in the current schema. */
-async function findTables(client: ClientBase, place: string): Promise<readonly string[]> {
+async function findTables(client: ClientBase, store: string): Promise<readonly string[]> {
   // One statement, because another server may be creating the tables. The catalog lists tables without privileges too.
   const { rows } = await client.query<{ schema: string | null; tables: string[] }>(`
     SELECT current_schema() AS schema, ARRAY(
@@ -128,20 +128,20 @@ async function findTables(client: ClientBase, place: string): Promise<readonly s
     ) AS tables`);
   const schema = rows[0]?.schema ?? undefined;
   const tables = rows[0]?.tables ?? [];
-  if (schema === undefined) throw createStoreError(noSchema, place);
+  if (schema === undefined) throw createStoreError(noSchema, store);
   if (tables.length === 0 || tables.includes("plantstore_migrations")) return tables;
-  throw createStoreError(foreign(schema, tables), place);
+  throw createStoreError(foreign(schema, tables), store);
 }
 
 async function findMissing(
   client: ClientBase,
-  place: string,
+  store: string,
   schema: Schema,
 ): Promise<readonly SchemaStep[]> {
   const { rows } = await client.query<{ version: string | null }>(
     "SELECT max(version) AS version FROM plantstore_migrations",
   );
-  return findMissingSteps(schema, Number(rows[0]?.version ?? 0), place);
+  return findMissingSteps(schema, Number(rows[0]?.version ?? 0), store);
 }
 
 const noSchema = unusable(
@@ -149,13 +149,13 @@ const noSchema = unusable(
 );
 const missing = unusable('has no plants yet: check its name, or start "plantstore serve" on it');
 
-function otherSchema(first: string, other: string): Meaning {
+function otherSchema(first: string, other: string): FailureKind {
   return unusable(
     `has no plants in ${first}, the first schema in this connection's search_path, but in its schema ${other}: name one of the two with ?options=-c%20search_path=NAME`,
   );
 }
 
-function foreign(schema: string, tables: readonly string[]): Meaning {
+function foreign(schema: string, tables: readonly string[]): FailureKind {
   return unusable(
     `has ${tables.toSorted().join(" and ")} of another program in its schema ${schema}: choose another database, or another schema with ?options=-c%20search_path=NAME`,
   );

@@ -108,7 +108,7 @@ export function parsePostgresUrl(text: string): PostgresLocation {
 }
 
 /** Returns the name of a database for messages, without user and password. */
-export function toPlace({ hosts, database }: PostgresLocation): string {
+export function toShownUrl({ hosts, database }: PostgresLocation): string {
   const names = hosts.map(({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`);
   return `postgres://${names.join(",")}/${database}`;
 }

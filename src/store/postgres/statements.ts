@@ -80,15 +80,15 @@ export async function comparePlants(
   client: ClientBase,
   plants: readonly NewPlant[],
 ): Promise<readonly (boolean | undefined)[]> {
-  const { rows } = await client.query<{ place: string; same: boolean }>(
-    `SELECT place, ${sameColumns} AS same
-    FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${plantColumns}, place)
+  const { rows } = await client.query<{ number: string; same: boolean }>(
+    `SELECT number, ${sameColumns} AS same
+    FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${plantColumns}, number)
     JOIN plants ON plants.id = sent.id`,
     toColumns(plants),
   );
-  const byPlace = new Map(rows.map(({ place, same }) => [Number(place), same]));
+  const byNumber = new Map(rows.map(({ number, same }) => [Number(number), same]));
   // PostgreSQL counts from 1.
-  return plants.map((_, index) => byPlace.get(index + 1));
+  return plants.map((_, index) => byNumber.get(index + 1));
 }
 
 /** Stores plants, replacing those that their ids had before. @param plants in ascending order of ids */

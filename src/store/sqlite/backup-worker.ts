@@ -2,14 +2,14 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
-import { createStoreError, failures, type Meaning, unusable } from "../store-failure.ts";
+import type { StoreContents } from "../store-location.ts";
+import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
 import {
   assertUpgradable,
-  findMissingPart,
   openDatabaseToRead,
   readPragma,
   sqliteSchema,
-  whileLocked,
+  retryWhileBusy,
 } from "./database.ts";
 import {
   createDamageError,
@@ -19,20 +19,12 @@ import {
   loadSqlite,
   type SqliteDatabase,
 } from "./driver.ts";
-import type { StoreFile } from "./log-file.ts";
+import type { StoreFile } from "./store-file.ts";
 import { findDamage, type PlantRow, readAllPlants } from "./rows.ts";
 
 /** File to read as a whole. */
 export interface WholeFileTarget extends StoreFile {
   readonly access: "whole";
-}
-
-/** Contents of a store. */
-export interface StoreContents {
-  readonly plants: number;
-  readonly tokens: number;
-  /** Version of its schema. */
-  readonly version: number;
 }
 
 /** A store to copy or to check. Others may write to it meanwhile. */
@@ -44,7 +36,6 @@ export async function openWholeFile(
   schema = sqliteSchema,
 ) {
   const provider = await loadSqlite();
-  const blank = new provider.DatabaseSync(":memory:");
   const assertReadable = (database: SqliteDatabase): number =>
     assertUpgradable(database, path, schema);
   const database = openDatabaseToRead(provider, realPath, assertReadable);
@@ -73,17 +64,12 @@ export async function openWholeFile(
     /** Searches the file and every plant for damage; throws what it finds first. */
     check(): StoreContents {
       // https://sqlite.org/pragma.html#pragma_integrity_check
-      const finding = whileLocked(() => readPragma(database, "integrity_check(1)"));
+      const finding = retryWhileBusy(() => readPragma(database, "integrity_check(1)"));
       if (finding !== "ok") throw createDamageError(path, finding);
       const version = assertReadable(database);
-      const missing = findMissingPart(database, blank, version, schema);
-      if (missing !== undefined) throw createDamageError(path, `the ${missing} is missing`);
       return { plants: checkPlants(database, path), tokens: count("tokens"), version };
     },
-    close(): void {
-      database.close();
-      blank.close();
-    },
+    close: () => database.close(),
   };
 }
 
@@ -153,7 +139,7 @@ export async function openReplacedFile({ path, realPath }: RestoreTarget) {
   }
 }
 
-const inUse: Meaning = {
+const inUse: FailureKind = {
   reason: "busy",
   problem: "is in use: stop every plantstore process on it, then restore again",
 };

@@ -14,40 +14,27 @@ import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { StoreError } from "../../core/store.ts";
-import { toWriteError, writePartialFile } from "../durable-files.ts";
-import type { ReplacedFile, StoreContents, WholeFile } from "./backup-worker.ts";
+import { toWriteError } from "../durable-files.ts";
+import type {
+  Backup,
+  BackupOptions,
+  Restore,
+  RestoreOptions,
+  StoreContents,
+} from "../store-location.ts";
+import type { ReplacedFile, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
-import { type StoreFile, toIdentity } from "./log-file.ts";
+import { writePartialFile } from "./partial-file.ts";
 import {
   adviseMissing,
   assertDirectory,
   NotDatabaseError,
   prepareDatabaseFile,
+  type StoreFile,
+  toIdentity,
   toOpenError,
 } from "./store-file.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
-
-/** How a long operation on files is watched and stopped. */
-export interface FileWork {
-  /** Removes what was written so far at once. SQLite itself cannot be stopped: end the process. */
-  readonly signal: AbortSignal;
-  /** Is called before the copy starts, with a function that returns its size so far in bytes. */
-  readonly onCopy: (readSize: () => number) => void;
-}
-
-/** Options for {@link backupSqliteFile}. */
-export interface BackupOptions extends FileWork {
-  /** Replaces an existing file. */
-  readonly isForced: boolean;
-}
-
-/** A finished backup. */
-export interface Backup {
-  /** Absolute. */
-  readonly path: string;
-  readonly plants: number;
-  readonly bytes: number;
-}
 
 /**
  * Copies a store to a file while others write to it. Everything that was acknowledged before is in the copy. The file has its
@@ -168,22 +155,6 @@ function assertFree(path: string, store: StoreFile, isForced: boolean): void {
   if (found === undefined) return;
   if (!found.isFile()) reject("is not a regular file: choose another name");
   if (!isForced) reject("exists: choose another name, or replace it with --force");
-}
-
-/** Options for {@link restoreSqliteFile}. */
-export interface RestoreOptions extends FileWork {
-  /** Replaces a store that has plants. */
-  readonly isForced: boolean;
-  /** Is called when the backup is sound, before the store is opened. */
-  readonly onChecked?: () => void;
-  /** Is called when the store was replaced, before the last files are closed. */
-  readonly onReplaced: () => void;
-}
-
-/** A finished restore. */
-export interface Restore extends Backup {
-  /** Path of the store before it; absent if there was none. */
-  readonly oldPath?: string | undefined;
 }
 
 /**

@@ -17,9 +17,9 @@ import {
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
-import { inTransaction, openDatabase, openDatabaseToRead, whileLocked } from "./database.ts";
+import { inTransaction, openDatabase, openDatabaseToRead, retryWhileBusy } from "./database.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "./driver.ts";
-import type { StoreFile } from "./log-file.ts";
+import type { StoreFile } from "./store-file.ts";
 import {
   fromSqlText,
   insertPlant,
@@ -81,41 +81,41 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
 export function createConnection(database: SqliteDatabase) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
-  // From now on, `whileLocked` waits.
+  // From now on, `retryWhileBusy` waits.
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
   return {
     commit: (entries: PackedEntries): readonly CreateResult[] =>
-      whileLocked(() => inTransaction(database, () => createAll(statements, entries))),
+      retryWhileBusy(() => inTransaction(database, () => createAll(statements, entries))),
     get: (id: bigint): NewPlant | undefined =>
-      whileLocked(() => {
+      retryWhileBusy(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
         return row && toStoredPlant(row);
       }),
     list: ({ limit, ...filter }: PlantQuery): PackedPlants =>
-      whileLocked(() => {
+      retryWhileBusy(() => {
         const rows = statements.listPlants.iterate(...toFilterValues(filter));
         return packPlants(readPage(rows as Iterable<PlantRow>, limit));
       }),
     count: (filter: PlantFilter): number =>
-      whileLocked(() => {
+      retryWhileBusy(() => {
         const row = statements.countPlants.get(...toFilterValues(filter));
         return Number((row as { count: bigint }).count);
       }),
     /** @returns the ids that were deleted */
     delete: (ids: readonly bigint[]): readonly bigint[] => {
-      const deleted = whileLocked(() => {
+      const deleted = retryWhileBusy(() => {
         // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
         database.exec("PRAGMA secure_delete = ON");
         return inTransaction(database, () =>
           ids.filter((id) => Number(statements.deletePlant.run(id).changes) === 1),
         );
       });
-      whileLocked(() => emptyLog(database));
+      retryWhileBusy(() => emptyLog(database));
       return deleted;
     },
     checkWritable: (): void =>
-      whileLocked(() =>
+      retryWhileBusy(() =>
         inTransaction(database, () => {
           database.exec("SAVEPOINT before_create");
           createAll(statements, exampleCreate);
@@ -124,13 +124,13 @@ export function createConnection(database: SqliteDatabase) {
         }),
       ),
     addToken: (token: TokenRecord): void =>
-      whileLocked(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
-    listTokens: (): readonly TokenRecord[] => whileLocked(() => listTokens(statements)),
+      retryWhileBusy(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
+    listTokens: (): readonly TokenRecord[] => retryWhileBusy(() => listTokens(statements)),
     readTokens: (knownVersion: string | undefined): TokenState =>
-      whileLocked(() => readTokens(statements, knownVersion)),
-    endToken: (token: EndedToken): void => whileLocked(() => endToken(statements, token)),
+      retryWhileBusy(() => readTokens(statements, knownVersion)),
+    endToken: (token: EndedToken): void => retryWhileBusy(() => endToken(statements, token)),
     recordTokenUse: (digests: readonly string[], day: number): void =>
-      whileLocked(() => {
+      retryWhileBusy(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
         database.exec("PRAGMA synchronous = NORMAL");
         try {
@@ -144,9 +144,9 @@ export function createConnection(database: SqliteDatabase) {
         }
       }),
     /** Copies commits from the log into the database, except those that others read or write at the moment. */
-    copyLog: (): void => whileLocked(() => database.exec("PRAGMA wal_checkpoint(PASSIVE)")),
+    copyLog: (): void => retryWhileBusy(() => database.exec("PRAGMA wal_checkpoint(PASSIVE)")),
     close: (): void =>
-      whileLocked(() => {
+      retryWhileBusy(() => {
         if (!isOpen) return;
         isOpen = false;
         database.close();

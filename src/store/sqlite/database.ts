@@ -1,7 +1,8 @@
 /** Opens a database: locks, transactions, settings, and the steps of its schema. */
 import { existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { flushLog } from "../durable-files.ts";
+import { syncDirectory, syncFile } from "../durable-files.ts";
 import { findMissingSteps, older, type Schema, type SchemaStep } from "../sql-tables.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
 import {
@@ -56,11 +57,11 @@ export function openDatabase(
   path: string,
   { upgrades = true, schema = sqliteSchema } = {},
 ): SqliteDatabase {
-  whileLocked(() => assertAlone(provider, path));
+  retryWhileBusy(() => assertAlone(provider, path));
   return connect(provider, path, (database) => {
     // Before the write-ahead log is on, so that the file itself is marked as a plant store from the beginning.
-    if (upgrades) whileLocked(() => migrate(database, path, schema));
-    whileLocked(() => {
+    if (upgrades) retryWhileBusy(() => migrate(database, path, schema));
+    retryWhileBusy(() => {
       database.exec("PRAGMA journal_mode = WAL");
       // The first read opens the log.
       database.exec("SELECT 1 FROM migrations");
@@ -87,7 +88,7 @@ export function openDatabaseToRead(
     check(database, path);
   };
   try {
-    whileLocked(() => assertAlone(provider, path));
+    retryWhileBusy(() => assertAlone(provider, path));
   } catch (error) {
     // Any other error means that nothing can be created there, as on a read-only disk.
     if (isBusy(error)) throw error;
@@ -164,6 +165,18 @@ function connect(
   }
 }
 
+/**
+ * Flushes the log of a database, if it has one, and its directory entry. A process that was killed between writing and
+ * flushing a commit leaves the commit in the cache of the operating system, where SQLite finds it. Without this flush, a
+ * repeated create would be acknowledged as `unchanged` although a power failure could still lose the plant. (SQLite takes
+ * no locks on the log, so that closing it here drops none.)
+ */
+function flushLog(path: string): void {
+  if (!existsSync(`${path}-wal`)) return;
+  syncFile(`${path}-wal`);
+  syncDirectory(dirname(path));
+}
+
 /** SQLite ignores a setting that it cannot have. A store that loses plants is worse than none. */
 function checkDurability(database: SqliteDatabase, path: string): void {
   const journalMode = readPragma(database, "journal_mode");
@@ -191,7 +204,7 @@ const lockTimeoutMs = 5000;
  * @param work a whole transaction, or a statement outside of one
  * @throws what `work` throws, including its last failure because of a lock
  */
-export function whileLocked<T>(work: () => T): T {
+export function retryWhileBusy<T>(work: () => T): T {
   const deadlineMs = performance.now() + lockTimeoutMs;
   for (;;) {
     try {
@@ -327,28 +340,6 @@ export function assertUpgradable(
   if (version === 0) throw createStoreError(foreignDatabase, path);
   findMissingSteps(schema, version, path);
   return version;
-}
-
-/**
- * Finds a table, an index, a view or a trigger that the schema of a version has and a database lacks.
- *
- * @param blank an empty database to compare with, which gets the schema
- * @returns for example `table tokens`
- */
-export function findMissingPart(
-  database: SqliteDatabase,
-  blank: SqliteDatabase,
-  version: number,
-  schema = sqliteSchema,
-): string | undefined {
-  for (const step of schema) if (step.version <= version) blank.exec(step.sql);
-  const present = listParts(database);
-  return listParts(blank).find((part) => !present.includes(part));
-}
-
-function listParts(database: SqliteDatabase): readonly string[] {
-  const rows = database.prepare("SELECT type || ' ' || name AS part FROM sqlite_schema").all();
-  return (rows as { part: string }[]).map(({ part }) => part);
 }
 
 function findMissing(

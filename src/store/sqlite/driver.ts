@@ -3,7 +3,12 @@ import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { devNull } from "node:os";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
-import { createFailureMap, createStoreError, failures, type Meaning } from "../store-failure.ts";
+import {
+  createFailureMap,
+  createStoreError,
+  failures,
+  type FailureKind,
+} from "../store-failure.ts";
 
 /** A value in a statement. Integers are always bigint: the package binds a number above int32 as a double. */
 type SqliteValue = bigint | string | Uint8Array | null;
@@ -86,10 +91,10 @@ function toInstallCommand(): string {
 }
 
 /**
- * Meanings by SQLite's result code, extended or primary (https://sqlite.org/rescode.html). SQLite reports FULL only for a
+ * Kinds by SQLite's result code, extended or primary (https://sqlite.org/rescode.html). SQLite reports FULL only for a
  * full disk; an exhausted quota and a limit on the size of files are write errors.
  */
-const meanings: ReadonlyMap<number, Meaning> = new Map([
+const kinds: ReadonlyMap<number, FailureKind> = new Map([
   [5, failures.locked], // BUSY
   [6, failures.locked], // LOCKED
   [8, failures.readOnly], // READONLY
@@ -109,17 +114,17 @@ const codesByMessage: ReadonlyMap<string, number> = new Map([
   ["database disk image is malformed", 11],
 ]);
 
-const { toMeaning, toStoreError: toUsualError } = createFailureMap(meanings, (error) => {
+const { toFailureKind, toStoreError: toKnownError } = createFailureMap(kinds, (error) => {
   const code =
     "errcode" in error ? Number(error.errcode) : (codesByMessage.get(error.message) ?? 0);
   return [code, code & 0xff];
 });
 
 /** Maps an error to the store's; a StoreError stays the same. */
-export function toStoreError(error: unknown, place: string): StoreError {
-  return toMeaning(error) === failures.notOpened && isShortOfFiles()
-    ? createStoreError(failures.noFiles, place, error)
-    : toUsualError(error, place);
+export function toStoreError(error: unknown, path: string): StoreError {
+  return toFailureKind(error) === failures.notOpened && isShortOfFiles()
+    ? createStoreError(failures.noFiles, path, error)
+    : toKnownError(error, path);
 }
 
 /** More than SQLite opens at once for a database: the file, its log, its journal and their directory. */
@@ -145,24 +150,24 @@ export function createDamageError(path: string, finding: string): StoreError {
 
 /** Checks whether SQLite failed because another connection held a lock. */
 export function isBusy(error: unknown): boolean {
-  return toMeaning(error) === failures.locked;
+  return toFailureKind(error) === failures.locked;
 }
 
 /** Checks whether SQLite failed because it could not create or change a file. */
 export function isUnwritable(error: unknown): boolean {
-  const meaning = toMeaning(error);
-  return meaning === failures.readOnly || meaning === failures.notOpened;
+  const kind = toFailureKind(error);
+  return kind === failures.readOnly || kind === failures.notOpened;
 }
 
 /** Checks whether SQLite may have failed because it could not create, write or extend a file. */
 export function isWriteFailure(error: unknown): boolean {
-  const meaning = toMeaning(error);
-  return isUnwritable(error) || meaning === failures.noRoom || meaning === failures.inputOutput;
+  const kind = toFailureKind(error);
+  return isUnwritable(error) || kind === failures.noRoom || kind === failures.inputOutput;
 }
 
 /** Checks whether SQLite found damage. */
 export function isDamaged(error: unknown): boolean {
-  return toMeaning(error) === failures.damaged;
+  return toFailureKind(error) === failures.damaged;
 }
 
 const pauseMs = 1;

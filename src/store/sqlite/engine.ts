@@ -25,7 +25,6 @@ export async function openSqliteEngine(
   const absolutePath = resolve(path);
   const files = createFilesInUse(absolutePath, mustExist, onWarning);
   let isOpen = false;
-
   function locate(): ConnectionTarget {
     if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
     return { ...files.locate(), access: isOpen ? "further" : "first" };
@@ -36,7 +35,6 @@ export async function openSqliteEngine(
   const reader = createConnectionThread(absolutePath, locate, recordLog);
 
   let createsToCopy = 0;
-
   /** Copies the log on the reading thread, so that commits seldom have to (see `wal_autocheckpoint`). */
   function copyLog(creates: number): void {
     createsToCopy += creates;
@@ -90,7 +88,7 @@ export async function openSqliteEngine(
       // neither is the last.
       await reader.close();
       await writer.close();
-      files.leave();
+      files.renameForeignLog();
       files.forgetLog();
     },
   };

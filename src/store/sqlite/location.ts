@@ -1,10 +1,12 @@
 /** The engine on SQLite: its URLs, and what its stores are. */
+import { realpath } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { resolve } from "node:path";
 import { StoreError } from "../../core/store.ts";
 import type { EngineType } from "../store-location.ts";
 
 const scheme = "sqlite:";
+const toFileUrl = (path: string): string => scheme + path;
 
 /** Stores plants in a file. */
 export const sqliteType: EngineType = {
@@ -12,6 +14,8 @@ export const sqliteType: EngineType = {
   form: "sqlite:PATH",
   usage: "sqlite:PATH (a file)",
   isPrivate: false,
+  toFileUrl,
+  suggest: (text) => (/^sqlite3?:[^:]+$/i.test(text) ? text.replace(/^\w+:/, scheme) : undefined),
   locate(url) {
     const path = url.slice(scheme.length);
     if (path === "") {
@@ -25,11 +29,16 @@ export const sqliteType: EngineType = {
       );
     }
     return {
-      place: url,
-      absoluteUrl: scheme + resolve(path),
+      url,
+      absoluteUrl: toFileUrl(resolve(path)),
       isVolatile: false,
       isShared: false,
       path,
+      async listFiles() {
+        const named = resolve(path);
+        const real = await realpath(named).catch(() => named);
+        return ["", "-wal", "-shm"].map((suffix) => real + suffix);
+      },
       files: {
         backUp: async (target, options) =>
           (await import("./backup.ts")).backupSqliteFile(path, target, options),

@@ -1,22 +1,7 @@
 /** The write-ahead log as a file (https://sqlite.org/fileformat2.html#the_write_ahead_log), before SQLite opens it. */
-import { type BigIntStats, closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { attempt } from "../../core/attempt.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
-
-/** A file that is a plant store, or an empty file that becomes one. */
-export interface StoreFile {
-  /** Absolute path as the operator named it, for messages. */
-  readonly path: string;
-  /** The path without symbolic links. SQLite keeps its log in the same directory. */
-  readonly realPath: string;
-  /** See {@link toIdentity}. */
-  readonly identity: string;
-}
-
-/** Distinguishes a file from all others that exist at the same time. */
-export function toIdentity({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`;
-}
 
 const headerLength = 32;
 const frameHeaderLength = 24;
@@ -30,9 +15,11 @@ const lockByte = 2 ** 30;
 /**
  * Asserts that a log belongs to its database, before SQLite opens both and copies the log into the database.
  *
+ * @param path as the operator named it, for messages
+ * @param realPath without symbolic links
  * @throws StoreError
  */
-export function assertOwnLog({ path, realPath }: StoreFile): void {
+export function assertOwnLog(path: string, realPath: string): void {
   // SQLite reports a log that cannot be read.
   if (attempt(() => findMissingPage(realPath)) !== undefined) throw createStoreError(foreign, path);
 }

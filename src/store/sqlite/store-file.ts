@@ -18,8 +18,29 @@ import { attempt } from "../../core/attempt.ts";
 import { escapeUnprintable } from "../../core/messages.ts";
 import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { syncDirectory } from "../durable-files.ts";
-import { createStoreError, failures, type Meaning, toCode, unusable } from "../store-failure.ts";
-import { assertOwnLog, type StoreFile, toIdentity } from "./log-file.ts";
+import {
+  createStoreError,
+  failures,
+  type FailureKind,
+  toCode,
+  unusable,
+} from "../store-failure.ts";
+import { assertOwnLog } from "./log-file.ts";
+
+/** A file that is a plant store, or an empty file that becomes one. */
+export interface StoreFile {
+  /** Absolute path as the operator named it, for messages. */
+  readonly path: string;
+  /** The path without symbolic links. SQLite keeps its log in the same directory. */
+  readonly realPath: string;
+  /** See {@link toIdentity}. */
+  readonly identity: string;
+}
+
+/** Distinguishes a file from all others that exist at the same time. */
+export function toIdentity({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
 
 /** "PLNT": marks a SQLite file as a plant store (https://sqlite.org/fileformat.html, the application id). */
 export const applicationId = 0x504c4e54;
@@ -70,9 +91,8 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     }
     const flags = mustExist ? constants.O_RDONLY : constants.O_RDWR | constants.O_CREAT;
     const identity = toIdentity(recognise(realPath, found, flags, path));
-    const file = { path, realPath, identity };
-    assertOwnLog(file);
-    return file;
+    assertOwnLog(path, realPath);
+    return { path, realPath, identity };
   } catch (error) {
     throw error instanceof StoreError ? error : toOpenError(path, error, mustExist);
   }
@@ -95,9 +115,9 @@ export function adviseMissing(path: string, advice: string): string {
 
 /** Maps an error of the file system. @param mustExist whether the file is only read */
 export function toOpenError(path: string, error: unknown, mustExist: boolean): StoreError {
-  const meaning = toMeaning(error);
-  const isUnreadable = mustExist && meaning === notWritable;
-  return createStoreError(isUnreadable ? notReadable : meaning, path, error);
+  const kind = toFailureKind(error);
+  const isUnreadable = mustExist && kind === notWritable;
+  return createStoreError(isUnreadable ? notReadable : kind, path, error);
 }
 
 /** Resolves symbolic links, also in a path that leads to no file yet. */
@@ -169,12 +189,12 @@ const loneLog = unusable(
 const belowFile = unusable("is below something that is not a directory: choose another path");
 const notOpened = unusable("cannot be opened: choose another path");
 
-function toMissing(path: string): Meaning {
+function toMissing(path: string): FailureKind {
   const advice = 'check the path, or create it with "plantstore serve"';
   return unusable(`does not exist: ${adviseMissing(path, advice)}`);
 }
 
-const meanings: ReadonlyMap<string, Meaning> = new Map([
+const kinds: ReadonlyMap<string, FailureKind> = new Map([
   ["EACCES", notWritable],
   ["EPERM", notWritable],
   ["EROFS", notWritable],
@@ -185,9 +205,9 @@ const meanings: ReadonlyMap<string, Meaning> = new Map([
   ["EIO", failures.inputOutput],
 ]);
 
-function toMeaning(error: unknown): Meaning {
+function toFailureKind(error: unknown): FailureKind {
   if (hasTooManyFiles(error)) return failures.noFiles;
-  return meanings.get(toCode(error)) ?? notOpened;
+  return kinds.get(toCode(error)) ?? notOpened;
 }
 
 /**
@@ -253,7 +273,7 @@ export function createFilesInUse(
      *
      * @throws StoreError when the log cannot be renamed
      */
-    leave(): void {
+    renameForeignLog(): void {
       if (database === undefined) return;
       const { realPath, identity } = database;
       const found = findIdentity(realPath);
@@ -286,13 +306,13 @@ function findIdentity(path: string): string | undefined {
 const foreignLog = unusable(
   "was replaced, and the log of the file before it is still there: remove the file that ends in -wal before the next start",
 );
-const logMoved: Meaning = {
+const logMoved: FailureKind = {
   reason: "full",
   problem:
     "lost its log while it was in use: the file that ends in -wal or -shm was removed or replaced. Stop every plantstore process on this store, then start again",
 };
 /** SQLite counts this, where it notices, as read-only (https://sqlite.org/rescode.html#readonly_dbmoved). */
-const moved: Meaning = {
+const moved: FailureKind = {
   reason: "full",
   problem: "was removed or replaced while it was in use: put it back, or restart plantstore",
 };

@@ -1,7 +1,7 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
 import { hasTooManyFiles, StoreError, useAndClose } from "../../core/store.ts";
-import { createStoreError, failures, type Meaning } from "../store-failure.ts";
+import { createStoreError, failures, type FailureKind } from "../store-failure.ts";
 import type { StoreConnection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
 import type { Call, Reply, ThreadTarget } from "./worker.ts";
@@ -67,7 +67,7 @@ export async function useConnection<Api extends Methods<Api>, T>(
   );
 }
 
-const died: Meaning = {
+const died: FailureKind = {
   reason: "failed",
   problem: "crashed during an operation that may or may not have been stored: try again",
 };
@@ -115,8 +115,8 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
   });
   worker.on("error", (error) => {
     // A thread that never opened its connection has done nothing.
-    const meaning = isOpening && hasTooManyFiles(error) ? failures.noFiles : died;
-    failure = createStoreError(meaning, target.path, error);
+    const kind = isOpening && hasTooManyFiles(error) ? failures.noFiles : died;
+    failure = createStoreError(kind, target.path, error);
   });
   const ended = new Promise<void>((resolve) => {
     worker.on("exit", () => {

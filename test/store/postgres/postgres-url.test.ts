@@ -1,6 +1,6 @@
 /** A postgres:// URL names the hosts of a database and the protection of the connection; nothing is guessed. */
 import { describe, expect, it } from "vitest";
-import { parsePostgresUrl, toPlace } from "../../../src/store/postgres/postgres-url.ts";
+import { parsePostgresUrl, toShownUrl } from "../../../src/store/postgres/postgres-url.ts";
 
 const noFiles = { root: undefined, certificate: undefined, key: undefined };
 
@@ -138,6 +138,6 @@ describe("a postgres:// URL", () => {
     ["postgres://[::1]/d", "postgres://[::1]:5432/d"],
     ["postgres://u:s3cret@h1:1,h2/d", "postgres://h1:1,h2:5432/d"],
   ])("%s appears in messages as %s", (url, place) => {
-    expect(toPlace(parsePostgresUrl(url))).toBe(place);
+    expect(toShownUrl(parsePostgresUrl(url))).toBe(place);
   });
 });

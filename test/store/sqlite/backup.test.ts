@@ -130,20 +130,6 @@ describe("a check", () => {
     await expectRejection(verifySqliteFile(path), "unusable", `(${problem} is not UTF-8)`);
   });
 
-  it.each(["TABLE tokens", "TABLE last_check"])(
-    "finds a missing part of the schema: %s",
-    async (part) => {
-      const path = await createStore();
-      await change(path, `DROP ${part}`);
-      const missing = part.replace(/^[A-Z]+/, (type) => type.toLowerCase());
-      await expectRejection(
-        verifySqliteFile(path),
-        "unusable",
-        `is damaged: restore an intact backup, or choose another path (the ${missing} is missing)`,
-      );
-    },
-  );
-
   it("finds a page that was overwritten", async () => {
     const path = await createStore(createPages());
     const bytes = await readFile(path);
