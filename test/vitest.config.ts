@@ -108,10 +108,7 @@ export default defineConfig({
       ),
       toProject(
         "TLS",
-        [
-          ...transportTests,
-          "test/server/http/{differential,partial-requests,random-pipelines}.test.ts",
-        ],
+        [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],
         { tls: true, isSlow: true },
       ),
       // As Jest runs its tests: errors that Node throws are of another realm.

@@ -17,9 +17,9 @@ export interface AuthenticatorOptions {
 export interface Authenticator {
   /**
    * Returns whether the tokens in memory are recent enough to check a digest. If not, call {@link Authenticator.refresh}
-   * and ask again: a read in progress may have started long before the request.
+   * and ask again with the same time: a read in progress may have started long before.
    *
-   * @param askedAtMs arrival of the request, in milliseconds of `performance.now()`
+   * @param askedAtMs when a request is handled, in milliseconds of `performance.now()`
    */
   isFresh(digest: string, askedAtMs: number): boolean;
   /** Reads the tokens if they changed. @throws StoreError when they cannot be read */
@@ -30,6 +30,11 @@ export interface Authenticator {
    * @returns undefined for a valid token, otherwise a CredentialError `unknownToken` or `expiredToken`
    */
   check(digest: string): CredentialError | undefined;
+  /**
+   * Returns whether the tokens in memory have a valid one with this digest, however old they are. It decides how much is read
+   * of a client, never what is stored.
+   */
+  accepts(digest: string): boolean;
   /** Records the token uses of the last second. Call it before the store is closed. */
   flushUses(): Promise<void>;
 }
@@ -73,6 +78,10 @@ export function createAuthenticator(
     return (reading ??= read().finally(() => (reading = undefined)));
   }
 
+  function isExpired({ expiresAtMs }: TokenRecord): boolean {
+    return expiresAtMs !== undefined && expiresAtMs <= now();
+  }
+
   return {
     isFresh(digest, askedAtMs) {
       if (digest === ownDigest) return true;
@@ -94,11 +103,16 @@ export function createAuthenticator(
           true,
         );
       }
-      if (record.expiresAtMs !== undefined && record.expiresAtMs <= now()) {
+      if (isExpired(record)) {
         return new CredentialError("expiredToken", "the token has expired: use a new one", true);
       }
       uses.add(digest, record.lastUsedDay);
       return undefined;
+    },
+    accepts(digest) {
+      if (digest === ownDigest) return true;
+      const record = known.get(digest);
+      return record !== undefined && record.revokedAtMs === undefined && !isExpired(record);
     },
     flushUses: () => uses.flush(),
   };

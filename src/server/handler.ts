@@ -7,10 +7,12 @@ import {
   resultHeader,
   tokenCheckHeader,
 } from "../core/contract.ts";
-import { type ErrorKind, errorTable, RequestError } from "../core/errors.ts";
+import { errorRows, errorTable, RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
+  type AcceptedCall,
+  type Call,
   createOperations,
   type OperationFunctions,
   type OperationOptions,
@@ -18,52 +20,44 @@ import {
   type ServerBackend,
 } from "./operations.ts";
 import {
+  type BodyResult,
+  createCredentialReader,
   findTraceId,
-  type RequestHead,
   type RequestRecord,
+  type RoutedOperation,
   type ServerRequest,
   toPath,
   toRequestId,
 } from "./request.ts";
 import {
+  type CompleteResponse,
   describeFailure,
-  type HttpMessage,
-  type ServerResponse,
+  type HeaderPairs,
   MethodError,
-  type RequestResult,
+  type OperationResult,
   serverStarting,
+  type ServerResponse,
   serverStopping,
+  toCompleteResponse,
   toErrorResponse,
-  toHeader,
-  toMessage,
   toOptionsResponse,
 } from "./response.ts";
 
 /** Handles requests. */
 export interface Handler {
+  /** Performs the operation of a request. Never rejects: failures are responses. */
+  handle(request: ServerRequest): Promise<CompleteResponse>;
+  /** Returns the response to a request that is not performed, or to bytes that are not a request. */
+  reject(error: RequestError, request?: ServerRequest): CompleteResponse;
+  /** Returns whether the server, as far as it knows now, accepts the credential of a request. */
+  accepts(request: ServerRequest): boolean;
   /**
-   * Performs the operation of a request. This call decides everything that is known when the request has arrived.
-   *
-   * @returns never rejects: failures are results
-   */
-  handle(request: ServerRequest): Promise<RequestResult>;
-  /** Returns whether nothing in the head of a create is rejected, as far as is known without reading the tokens again. */
-  isWelcome(head: RequestHead): boolean;
-  /**
-   * Completes a result with what every response has, and reports the request.
+   * Reports a request when its response is sent.
    *
    * @param request undefined for bytes that are not a request
-   * @param atMs in milliseconds of `performance.now()`
-   * @param isAborted true if the client has closed the connection
-   * @param connectionHeaders from `toConnectionHeaders`; empty for a transport without connections
+   * @param isAborted true if the client has left
    */
-  complete(
-    request: ServerRequest | undefined,
-    result: RequestResult,
-    atMs: number,
-    isAborted: boolean,
-    connectionHeaders: string,
-  ): HttpMessage;
+  report(request: ServerRequest | undefined, response: CompleteResponse, isAborted: boolean): void;
 }
 
 /** Options for {@link createHandler}. */
@@ -85,113 +79,135 @@ const maxWaiting = 256;
 
 /** Creates the handler of a server. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { basePath, maxBodyBytes, onError, onResponse, requestTimeoutMs, started, statusMode } =
-    options;
+  const { basePath, onError, onResponse, requestTimeoutMs, started, statusMode } = options;
   let waiting = 0;
   const addCors = createCorsPolicy(options.corsOrigins ?? []);
+  const readCredential = createCredentialReader();
   const findRoute = createRouter(basePath, createOperations(options), addCors !== undefined);
 
-  function perform(request: ServerRequest): RequestResult | Promise<RequestResult> {
-    const route = request.error ?? findRoute(request);
-    if (route instanceof RequestError) return route;
-    const { operation, parameters } = route;
-    request.operation = operation;
-    const backend = options.backend();
-    if (!route.needsToken) return route.perform(request, backend, parameters);
-    const digest = request.checks.tokenDigest;
+  async function perform(request: ServerRequest, route: Route): Promise<OperationResult> {
+    const { parameters } = route;
+    if (!route.needsToken) return route.perform({ request, parameters }, options.backend());
+    const digest = readCredential(request);
     if (digest instanceof RequestError) return digest;
-    if (backend === undefined) return waitForStart(request);
-    const { authenticator } = backend;
-    if (!authenticator.isFresh(digest, request.receivedAtMs)) {
-      return authenticator.refresh().then(() => perform(request));
-    }
-    const error = authenticator.check(digest);
-    request.trustClient(error === undefined);
+    const backend = options.backend() ?? (await waitForStart());
+    if (backend instanceof RequestError) return backend;
+    const error = await checkToken(digest, backend);
     if (error !== undefined) return error;
-    request.checks.acceptCredential();
-    return request.isLate ? serverStopping : route.perform(request, backend, parameters);
+    if (request.isLate) return serverStopping;
+    const readBody = async (maxBytes: number): Promise<BodyResult> => {
+      const body = request.readBody(maxBytes);
+      if (!(body instanceof Promise)) return body;
+      const arrived = await body;
+      if (arrived instanceof RequestError) return arrived;
+      // The token may have been revoked in the meantime.
+      return (await checkToken(digest, backend)) ?? arrived;
+    };
+    return route.perform({ request, parameters, readBody }, backend);
   }
 
-  async function waitForStart(request: ServerRequest): Promise<RequestResult> {
+  async function checkToken(
+    digest: string,
+    { authenticator }: ServerBackend,
+  ): Promise<RequestError | undefined> {
+    const askedAtMs = performance.now();
+    while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
+    return authenticator.check(digest);
+  }
+
+  async function waitForStart(): Promise<ServerBackend | RequestError> {
     if (waiting === maxWaiting) return serverStarting;
     waiting++;
-    // It may send as many creates as can wait. Its token is checked after the start.
-    request.trustClient(true);
-    // Far less than the time after which a connection without input or output is closed.
     const timeout = sleep(requestTimeoutMs / 2, serverStarting, { ref: false });
     const error = await Promise.race([started, timeout]);
     waiting--;
-    return error ?? perform(request);
+    return error ?? options.backend() ?? serverStarting;
+  }
+
+  function complete(
+    result: OperationResult,
+    request: ServerRequest | undefined,
+    operation?: RoutedOperation,
+  ): CompleteResponse {
+    const bare = result instanceof RequestError ? toErrorResponse(result, statusMode) : result;
+    const response = addCors?.(bare, request?.headers["origin"], operation) ?? bare;
+    return toCompleteResponse(response, toRequestId(request?.headers), operation);
   }
 
   return {
     async handle(request) {
+      const route = request.error ?? findRoute(request);
+      if (route instanceof RequestError) return complete(route, request);
+      const { operation } = route;
       try {
-        return await perform(request);
+        return complete(await perform(request, route), request, operation);
       } catch (error) {
         onError(error);
-        return describeFailure(error);
+        return complete(describeFailure(error), request, operation);
       }
     },
-    isWelcome({ checks }) {
-      const digest = checks.tokenDigest;
-      const { authenticator } = options.backend() ?? {};
-      if (digest instanceof RequestError || authenticator === undefined) return false;
-      return (
-        authenticator.check(digest) === undefined && checks.checkBody(maxBodyBytes) === undefined
-      );
+    reject(error, request) {
+      const route = request === undefined ? error : (request.error ?? findRoute(request));
+      const operation = route instanceof RequestError ? undefined : route.operation;
+      return complete(error, request, operation);
     },
-    complete(request, result, atMs, isAborted, connectionHeaders) {
-      const isError = result instanceof RequestError;
-      const bare = isError ? toErrorResponse(result, statusMode) : result;
-      const response = addCors?.(bare, request?.headers["origin"]?.[0]) ?? bare;
-      const requestId = toRequestId(request?.headers ?? {});
-      const message = toMessage(response, requestId, connectionHeaders);
+    accepts(request) {
+      const digest = readCredential(request);
+      const backend = options.backend();
+      if (digest instanceof RequestError) return false;
+      // Creates may wait for the start, and are checked afterwards.
+      return backend === undefined || backend.authenticator.accepts(digest);
+    },
+    report(request, response, isAborted) {
+      const { commit, status, error, result, isDropped } = response;
+      const atMs = performance.now();
       const receivedAtMs = request?.receivedAtMs ?? atMs;
-      const { commit } = response;
       try {
         onResponse?.({
           method: request?.method,
           path: request && toPath(request.target),
-          operation: isTokenCheck(request, result) ? "probe" : request?.operation,
-          status: response.status,
-          error: response.error,
-          result: response.result,
+          operation: isTokenCheck(request, response) ? "probe" : response.operation,
+          status,
+          error,
+          result,
           durationMs: atMs - receivedAtMs,
           durableMs: commit === undefined ? undefined : commit.durableAtMs - receivedAtMs,
           commitWaitMs: commit?.waitMs,
           batch: commit?.plants,
-          bytes: request?.method === "HEAD" ? 0 : message.bodyBytes,
-          requestId,
-          traceId: request && findTraceId(request.headers),
+          bytes: request?.method === "HEAD" ? 0 : response.bodyBytes,
+          requestId: response.requestId,
+          traceId: request && findTraceId(request),
           isAborted,
-          isDropped: response.isDropped === true && !isAborted,
+          isDropped: isDropped === true && !isAborted,
         });
       } catch (bug) {
         onError(bug);
       }
-      return message;
     },
   };
 }
 
-/** Returns whether a check of a token gets this error. With another one, a create with its header is logged as a create. */
-function isTokenCheckError(kind: ErrorKind): boolean {
-  return kind === "idMissing" || errorTable[kind].next === "token";
-}
+/** Errors of a check of a token. With another one, a create with its header is logged as a create. */
+const tokenCheckErrors = new Set<number>(
+  errorRows
+    .filter(({ error, next }) => error === errorTable.idMissing.error || next === "token")
+    .map(({ error }) => error),
+);
 
-function isTokenCheck(request: ServerRequest | undefined, result: RequestResult): boolean {
-  const isRejected = result instanceof RequestError && isTokenCheckError(result.kind);
-  const isCreate = request?.operation === "create";
-  return isRejected && isCreate && request.headers[tokenCheckHeader] !== undefined;
+function isTokenCheck(
+  request: ServerRequest | undefined,
+  { operation, error = 0 }: CompleteResponse,
+): boolean {
+  const hasHeader = request?.headers[tokenCheckHeader] !== undefined;
+  return hasHeader && operation === "create" && tokenCheckErrors.has(error);
 }
 
 /** The operation of a request. */
 type Route = (
-  | { readonly needsToken: true; readonly perform: Perform<ServerBackend> }
-  | { readonly needsToken: false; readonly perform: Perform<ServerBackend | undefined> }
+  | { readonly needsToken: true; readonly perform: Perform<AcceptedCall, ServerBackend> }
+  | { readonly needsToken: false; readonly perform: Perform<Call, ServerBackend | undefined> }
 ) & {
-  readonly operation: ServerRequest["operation"];
+  readonly operation: RoutedOperation;
   /** Segments for the parameters of the operation's path, as the client wrote them. */
   readonly parameters: Readonly<Record<string, string>>;
 };
@@ -227,7 +243,7 @@ function createRouter(
     const isRootPage =
       text === "/" &&
       page?.routes.has(method) === true &&
-      (headers["accept"] ?? []).some((value) => value.includes("text/html"));
+      headers["accept"]?.includes("text/html") === true;
     const exact = isRootPage ? page : paths.get(text);
     const path = exact ?? templates.find(([, { pattern }]) => pattern.test(text))?.[1];
     if (path === undefined) {
@@ -291,7 +307,11 @@ function toPattern(path: string): RegExp {
 }
 
 /** Adds the headers that a page of this origin needs to read a response. */
-type CorsPolicy = (response: ServerResponse, origin: string | undefined) => ServerResponse;
+type CorsPolicy = (
+  response: ServerResponse,
+  origin: string | undefined,
+  operation: RoutedOperation | undefined,
+) => ServerResponse;
 
 /** Response headers that a page may read. */
 const exposedHeaders = `${resultHeader}, X-Request-Id, Retry-After, WWW-Authenticate`;
@@ -308,32 +328,30 @@ const maxAge = "7200";
  */
 function createCorsPolicy(origins: readonly string[]): CorsPolicy | undefined {
   if (origins.length === 0) return undefined;
-  if (origins.includes("*")) {
-    return (response) => withHeaders(response, toCorsHeaders(response, "*"));
-  }
-  const allowed = new Set(origins);
-  return (response, origin) => {
-    const isAllowed = origin !== undefined && allowed.has(origin);
-    const headers = isAllowed ? toCorsHeaders(response, origin) : "";
-    return withHeaders(response, toHeader("Vary", "Origin") + headers);
+  const isAny = origins.includes("*");
+  const vary: HeaderPairs = isAny ? [] : [["Vary", "Origin"]];
+  return (response, origin, operation) => {
+    const allowed = isAny ? "*" : origins.find((each) => each === origin);
+    const cors = allowed === undefined ? [] : toCorsHeaders(response, allowed, operation);
+    return { ...response, headers: [...response.headers, ...vary, ...cors] };
   };
 }
 
-function withHeaders(response: ServerResponse, headers: string): ServerResponse {
-  return { ...response, headers: response.headers + headers };
-}
-
-/** A browser sends a preflight with OPTIONS, whose response has status 204. */
-function toCorsHeaders({ status, headers }: ServerResponse, origin: string): string {
-  const allowOrigin = toHeader("Access-Control-Allow-Origin", origin);
-  if (status !== 204) {
-    return allowOrigin + toHeader("Access-Control-Expose-Headers", exposedHeaders);
+/** A browser sends OPTIONS as a preflight: may it send the request? */
+function toCorsHeaders(
+  { headers }: ServerResponse,
+  origin: string,
+  operation: RoutedOperation | undefined,
+): HeaderPairs {
+  const allowOrigin = ["Access-Control-Allow-Origin", origin] as const;
+  if (operation !== "options") {
+    return [allowOrigin, ["Access-Control-Expose-Headers", exposedHeaders]];
   }
-  const [, allow = ""] = /^Allow: (.*)/m.exec(headers) ?? [];
-  return (
-    allowOrigin +
-    toHeader("Access-Control-Allow-Methods", allow) +
-    toHeader("Access-Control-Allow-Headers", requestHeaders) +
-    toHeader("Access-Control-Max-Age", maxAge)
-  );
+  const methods = headers.find(([name]) => name === "Allow")?.[1] ?? "";
+  return [
+    allowOrigin,
+    ["Access-Control-Allow-Methods", methods],
+    ["Access-Control-Allow-Headers", requestHeaders],
+    ["Access-Control-Max-Age", maxAge],
+  ];
 }

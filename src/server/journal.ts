@@ -3,7 +3,6 @@ import { RequestError } from "../core/errors.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import type { Handler } from "./handler.ts";
 import { type BodyResult, type HttpHeaders, type ServerRequest, toPath } from "./request.ts";
-import { isDropped } from "./response.ts";
 
 /** A request and its response. */
 export interface JournalEntry {
@@ -59,24 +58,24 @@ export class Journal {
         this.#watchBody(request);
         return handler.handle(request);
       },
-      complete: (request, result, atMs, isAborted, connectionHeaders) => {
-        const message = handler.complete(request, result, atMs, isAborted, connectionHeaders);
-        if (request === undefined) return message;
+      report: (request, response, isAborted) => {
+        handler.report(request, response, isAborted);
+        if (request === undefined) return;
         const body = this.#bodies.get(request);
+        const { requestId, status, error, result, isDropped } = response;
         this.#entries.push({
-          receivedAt: new Date(Date.now() - (atMs - request.receivedAtMs)),
-          requestId: /^X-Request-Id: (.*)\r$/m.exec(message.headers)?.[1] ?? "",
+          receivedAt: new Date(Date.now() - (performance.now() - request.receivedAtMs)),
+          requestId,
           method: request.method,
           path: toPath(request.target),
           headers: toPlainHeaders(request.headers),
           ...(body !== undefined && { body }),
-          status: message.status,
-          ...(result.error !== undefined && { error: result.error }),
-          ...("result" in result && { result: result.result }),
-          isSent: !isAborted && !isDropped(result),
+          status,
+          ...(error !== undefined && { error }),
+          ...(result !== undefined && { result }),
+          isSent: !isAborted && isDropped !== true,
         });
         if (this.#entries.length > this.#maxEntries) this.#entries.shift();
-        return message;
       },
     };
   }
@@ -100,8 +99,6 @@ function toText(body: Uint8Array): string {
 }
 
 function toPlainHeaders(headers: HttpHeaders): Record<string, string> {
-  const entries = Object.entries(headers)
-    .filter(([name]) => !secretHeaders.has(name))
-    .map(([name, values = []]) => [name, values.join(", ")]);
+  const entries = Object.entries(headers).filter(([name]) => !secretHeaders.has(name));
   return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -13,10 +13,10 @@ import type { Admission } from "./admission.ts";
 import { createSelfDescription, type DescribedPlantServer } from "./docs/self-description.ts";
 import type { ServerFaults } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
-import type { BodyResult, ServerRequest } from "./request.ts";
+import { type BodyResult, checkBodyHeaders, type ServerRequest } from "./request.ts";
 import {
   describeFailure,
-  type RequestResult,
+  type OperationResult,
   serverStarting,
   toErrorResponse,
   toPlantResponse,
@@ -26,25 +26,35 @@ import {
 /** The store and the token check of a server. */
 export interface ServerBackend {
   readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
-  readonly authenticator: Pick<Authenticator, "isFresh" | "refresh" | "check">;
+  readonly authenticator: Pick<Authenticator, "accepts" | "isFresh" | "refresh" | "check">;
 }
 
-/**
- * Performs an operation. A failure of the system is thrown, or rejects the promise.
- *
- * @param parameters segments for the parameters of the operation's path, as the client wrote them
- */
-export type Perform<Backend, Parameters = Readonly<Record<string, string>>> = (
-  request: ServerRequest,
+/** A request and what its path says. */
+export interface Call<Parameters = Readonly<Record<string, string>>> {
+  readonly request: ServerRequest;
+  /** Segments for the parameters of the operation's path, as the client wrote them. */
+  readonly parameters: Parameters;
+}
+
+/** A request whose token was accepted. */
+export interface AcceptedCall<
+  Parameters = Readonly<Record<string, string>>,
+> extends Call<Parameters> {
+  /** Reads the body, and checks the token again if that took time. */
+  readBody(maxBytes: number): Promise<BodyResult>;
+}
+
+/** Performs an operation. A failure of the system is thrown, or rejects the promise. */
+export type Perform<AnyCall, Backend> = (
+  call: AnyCall,
   backend: Backend,
-  parameters: Parameters,
-) => RequestResult | Promise<RequestResult>;
+) => OperationResult | Promise<OperationResult>;
 
 /** The function of each operation. An operation of the contract gets only requests whose token was accepted. */
 export type OperationFunctions = {
   readonly [Id in OperationId]: Id extends ContractOperationId
-    ? Perform<ServerBackend, ParametersOf<Id>>
-    : Perform<ServerBackend | undefined, ParametersOf<Id>> | undefined;
+    ? Perform<AcceptedCall<ParametersOf<Id>>, ServerBackend>
+    : Perform<Call<ParametersOf<Id>>, ServerBackend | undefined> | undefined;
 };
 
 type ParametersOf<Id extends OperationId> = PathParameters<(typeof operations)[Id]["path"]>;
@@ -62,7 +72,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
   return {
-    create: (request, { store }) => createPlant(request, store, options),
+    create: (call, { store }) => createPlant(call, store, options),
     health: () => toStatusResponse("ok"),
     async readiness(_, backend) {
       const error = await checkReadiness();
@@ -70,17 +80,17 @@ export function createOperations(options: OperationOptions): OperationFunctions 
       // Every reason has the status 503, which load balancers expect.
       return { ...toErrorResponse(error, "http"), status: 503 };
     },
-    description: ({ headers }, backend) =>
-      selfDescription.describe(headers["host"]?.[0], backend?.store.isVolatile),
+    description: ({ request }, backend) =>
+      selfDescription.describe(request.headers["host"], backend?.store.isVolatile),
     metrics:
       metrics &&
       (async () => {
         const { contentType } = metrics;
-        return { status: 200, body: await metrics.render(), contentType, headers: "" };
+        return { status: 200, body: await metrics.render(), contentType, headers: [] };
       }),
     page: docs
-      ? ({ headers }, backend) =>
-          selfDescription.show(headers["host"]?.[0], backend?.store.isVolatile)
+      ? ({ request }, backend) =>
+          selfDescription.show(request.headers["host"], backend?.store.isVolatile)
       : undefined,
   };
 }
@@ -94,32 +104,24 @@ interface CreateOptions {
   readonly faults?: ServerFaults | undefined;
 }
 
-/** Creates the plant in a request. Only the store is asynchronous, unless the body has not arrived yet. */
-function createPlant(
-  request: ServerRequest,
+/**
+ * Creates the plant in a request.
+ *
+ * @throws StoreError when the store fails
+ */
+async function createPlant(
+  { request, readBody }: AcceptedCall,
   store: ServerBackend["store"],
-  options: CreateOptions,
-): RequestResult | Promise<RequestResult> {
-  const { admission, maxBodyBytes } = options;
-  const error = request.checks.checkBody(maxBodyBytes) ?? admission.checkCreates();
-  if (error !== undefined) return error;
-  const body = request.readBody(maxBodyBytes);
-  return body instanceof Promise
-    ? body.then((read) => storePlant(read, store, options))
-    : storePlant(body, store, options);
-}
-
-/** @throws StoreError when the store fails */
-async function storePlant(
-  body: BodyResult,
-  store: ServerBackend["store"],
-  { admission, onConflict, faults }: CreateOptions,
-): Promise<RequestResult> {
+  { admission, maxBodyBytes, onConflict, faults }: CreateOptions,
+): Promise<OperationResult> {
+  const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkCreates();
+  if (rejection !== undefined) return rejection;
+  const body = await readBody(maxBodyBytes);
   const plant = body instanceof RequestError ? body : readNewPlant(body);
   if (plant instanceof RequestError) return plant;
   const error = admission.beginCreate();
   if (error !== undefined) return error;
-  const create = async (): Promise<RequestResult> => {
+  const create = async (): Promise<OperationResult> => {
     const requestedAtMs = performance.now();
     const { result, plants } = await store.create(plant, onConflict);
     if (result === "conflict") return toIdTakenError(plant.id);

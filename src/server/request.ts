@@ -12,118 +12,104 @@ export const maxTargetBytes = 8 * 1024;
 /** Maximum length of all header names and values together, in bytes. */
 export const maxHeaderBytes = 16 * 1024;
 
-/** All values of each header, by lower-case name. */
-export type HttpHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+/** The value of each header, by lower-case name; the values of a repeated one are joined by commas, or only the first is there. */
+export type HttpHeaders = Readonly<Record<string, string | undefined>>;
 
-/** The head of a request. */
-export interface RequestHead {
+/** An operation of the table, or OPTIONS on its path. */
+export type RoutedOperation = OperationId | "options";
+
+/** One request, independent of how it came. */
+export interface ServerRequest {
   readonly method: string;
   /** Request target in origin-form or absolute-form. */
   readonly target: string;
   readonly headers: HttpHeaders;
-  readonly checks: HeadChecks;
-  /** Set if the transport rejects the request. */
-  readonly error?: RequestError | undefined;
-}
-
-/** One request, independent of the transport that received it. */
-export abstract class ServerRequest implements RequestHead, ByteHolder {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: HttpHeaders;
-  readonly checks: HeadChecks;
+  /** How often each repeated header was sent, by lower-case name. */
+  readonly repeated: ReadonlyMap<string, number>;
+  /** Set if its head is rejected. */
   readonly error: RequestError | undefined;
   /** When its head had arrived, in milliseconds of `performance.now()`. */
-  readonly receivedAtMs = performance.now();
-  /** True if the request arrived after the server began to stop. */
-  abstract readonly isLate: boolean;
-  /** Set by the handler once the request is routed. */
-  operation: OperationId | "options" | undefined = undefined;
-  heldBytes = 0;
-  transferStartedAtMs = 0;
-
-  constructor({ method, target, headers, checks, error }: RequestHead) {
-    this.method = method;
-    this.target = target;
-    this.headers = headers;
-    this.checks = checks;
-    this.error = error;
-  }
-
+  readonly receivedAtMs: number;
+  /** True if it arrived after the server began to stop. */
+  readonly isLate: boolean;
   /**
    * Reads the whole body.
    *
    * @returns the bytes, or a RequestError `bodyTooLarge`, `overloaded`, `malformedHttp` or `requestTimeout`; a promise
    *   only if the body has not arrived yet
    */
-  abstract readBody(maxBytes: number): BodyResult | Promise<BodyResult>;
-
-  abstract evict(error: RequestError): void;
-
-  /** Receives whether the server accepts the credential. A transport may then read more of the client at once. */
-  trustClient(_isTrusted: boolean): void {}
+  readBody(maxBytes: number): BodyResult | Promise<BodyResult>;
 }
 
 /** The bytes of a body, or the error that stopped its read. */
 export type BodyResult = Uint8Array | RequestError;
 
-/** Results of the checks of a head. Each check runs once, also for many requests with the same head. */
-export class HeadChecks {
-  readonly #headers: HttpHeaders;
-  #credential: ReturnType<typeof toBearerToken> | undefined;
-  #body: { readonly error: RequestError | undefined } | undefined;
-  #onAccepted: (() => void) | undefined;
+/** Maximum number of digests that are kept. */
+const maxDigests = 1000;
+/** Time after which they are forgotten, because their headers contain tokens. */
+const maxDigestMs = 60_000;
 
-  /** @param onAccepted is called once, when the server accepts the credential for the first time */
-  constructor(headers: HttpHeaders, onAccepted?: () => void) {
-    this.#headers = headers;
-    this.#onAccepted = onAccepted;
-  }
-
-  /** Digest of the token, or a CredentialError `noCredential` or `malformedCredential`. */
-  get tokenDigest(): ReturnType<typeof toBearerToken> {
-    if (this.#credential === undefined) {
-      const token = toBearerToken(this.#headers["authorization"] ?? []);
-      this.#credential = token instanceof RequestError ? token : digestToken(token);
-    }
-    return this.#credential;
-  }
-
-  /** Call it when the server accepts the credential. */
-  acceptCredential(): void {
-    this.#onAccepted?.();
-    this.#onAccepted = undefined;
-  }
-
-  /** Checks the headers about the body before it is read (contract.md "Body"). The error names every broken rule. */
-  checkBody(maxBytes: number): RequestError | undefined {
-    this.#body ??= { error: checkBodyHeaders(this.#headers, maxBytes) };
-    return this.#body.error;
-  }
+/** Returns a function that finds the digest of a request's token, or a CredentialError. It hashes each header once. */
+export function createCredentialReader() {
+  const digests = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+  const forget = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    digests.clear();
+  };
+  return ({ headers, repeated }: ServerRequest): ReturnType<typeof toBearerToken> => {
+    const { authorization: value } = headers;
+    if (value === undefined) return toBearerToken([]);
+    const count = repeated.get("authorization");
+    if (count !== undefined) return toBearerToken(Array<string>(count).fill(value));
+    const known = digests.get(value);
+    if (known !== undefined) return known;
+    const token = toBearerToken([value]);
+    if (token instanceof RequestError) return token;
+    const digest = digestToken(token);
+    if (digests.size === maxDigests) forget();
+    digests.set(value, digest);
+    timer ??= setTimeout(forget, maxDigestMs).unref();
+    return digest;
+  };
 }
 
 /** A request head that is not checked; node:http's IncomingMessage is one. */
 export interface RawHead {
-  readonly method?: string | undefined;
   readonly httpVersion: string;
   readonly url?: string | undefined;
+  /** Names and values in turn. */
   readonly rawHeaders: readonly string[];
-  readonly headersDistinct: HttpHeaders;
+  readonly headers: HttpHeaders;
 }
 
-/** Checks a request head. The error is `targetTooLong`, `headersTooLarge` or `malformedHttp`. */
-export function toRequestHead(raw: RawHead): RequestHead {
-  const { method = "", url: target = "", headersDistinct: headers } = raw;
-  return { method, target, headers, checks: new HeadChecks(headers), error: checkHead(raw) };
+/** For a head in which each header is there once. */
+export const noneRepeated: ReadonlyMap<string, number> = new Map();
+
+/** Counts repeated headers: node:http joins the values of most of them, and keeps the first of others. */
+export function countRepeated({ rawHeaders, headers }: RawHead): ReadonlyMap<string, number> {
+  if (Object.keys(headers).length * 2 === rawHeaders.length) return noneRepeated;
+  const counts = new Map<string, number>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? "";
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return new Map([...counts].filter(([, count]) => count > 1));
 }
 
-function checkHead(head: RawHead): RequestError | undefined {
-  const { httpVersion, url = "", rawHeaders, headersDistinct: headers } = head;
+/** Checks a request head. @returns a RequestError `targetTooLong`, `headersTooLarge` or `malformedHttp` if it is rejected */
+export function toHeadError(
+  head: RawHead,
+  repeated: ReadonlyMap<string, number>,
+): RequestError | undefined {
+  const { httpVersion, url = "", rawHeaders, headers } = head;
   if (url.length > maxTargetBytes) {
     const message = `the request target is over ${maxTargetBytes} bytes: shorten it`;
     return new RequestError("targetTooLong", message);
   }
-  const headerBytes = rawHeaders.reduce((sum, text) => sum + text.length, 0);
+  let headerBytes = 0;
+  for (const text of rawHeaders) headerBytes += text.length;
   if (headerBytes > maxHeaderBytes) {
     const message = `the headers are over ${maxHeaderBytes} bytes: send fewer`;
     return new RequestError("headersTooLarge", message);
@@ -131,57 +117,65 @@ function checkHead(head: RawHead): RequestError | undefined {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return malformed("unsupported HTTP version: send HTTP/1.1");
   }
+  const hosts = repeated.get("host");
+  if (hosts !== undefined) return malformed(`${hosts} Host headers: send exactly one`);
   const { host, "transfer-encoding": codings } = headers;
-  return checkHost(host ?? [], httpVersion) ?? checkFraming(codings ?? [], httpVersion);
+  return checkHost(host, httpVersion) ?? checkFraming(codings, httpVersion);
 }
 
 /** RFC 9112 section 3.2. */
-function checkHost(hosts: readonly string[], httpVersion: string): RequestError | undefined {
-  const [value, ...others] = hosts;
-  if (value === undefined) {
+function checkHost(host: string | undefined, httpVersion: string): RequestError | undefined {
+  if (host === undefined) {
     if (httpVersion === "1.0") return undefined;
     return malformed("the Host header is missing: HTTP/1.1 needs exactly one");
   }
-  if (others.length > 0) return malformed(`${hosts.length} Host headers: send exactly one`);
-  if (hostHeader.test(value)) return undefined;
+  if (hostHeader.test(host)) return undefined;
   return malformed("the Host header is not a host with an optional port");
 }
 
 /** RFC 9112 section 6.1: rejects a framing that a proxy in between could read differently. */
-function checkFraming(codings: readonly string[], httpVersion: string): RequestError | undefined {
-  if (codings.length === 0) return undefined;
+function checkFraming(codings: string | undefined, httpVersion: string): RequestError | undefined {
+  if (codings === undefined) return undefined;
   if (httpVersion === "1.0") {
     return malformed("Transfer-Encoding needs HTTP/1.1: send Content-Length");
   }
-  const names = codings.join(",").split(",");
-  if (names.every((name) => name.trim() !== "")) return undefined;
+  if (codings.split(",").every((name) => name.trim() !== "")) return undefined;
   return malformed("Transfer-Encoding is empty: leave it out");
 }
 
 const hostHeader = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 /** Returns whether the client keeps the connection open after this request (RFC 9112 section 9.3). */
-export function keepsAlive({ httpVersion, headersDistinct }: RawHead): boolean {
-  const options = (headersDistinct["connection"] ?? []).join(",").toLowerCase().split(",");
+export function keepsAlive({ httpVersion, headers }: RawHead): boolean {
+  const { connection } = headers;
+  if (connection === undefined || connection === "keep-alive") {
+    return httpVersion === "1.1" || connection !== undefined;
+  }
+  const options = connection.toLowerCase().split(",");
   const has = (option: string): boolean => options.some((each) => each.trim() === option);
   return !has("close") && (httpVersion === "1.1" || has("keep-alive"));
 }
 
-function checkBodyHeaders(headers: HttpHeaders, maxBytes: number): RequestError | undefined {
+/** Checks the headers about the body before it is read (contract.md "Body"). The error names every broken rule. */
+export function checkBodyHeaders(
+  { headers, repeated }: ServerRequest,
+  maxBytes: number,
+): RequestError | undefined {
   const problems: Problem[] = [];
-  const types = headers["content-type"];
-  const typeProblem =
-    types !== undefined && types.length > 1 ? multipleTypes : findTypeProblem(types?.[0]);
+  const typeProblem = repeated.has("content-type")
+    ? multipleTypes
+    : findTypeProblem(headers["content-type"]);
   if (typeProblem !== undefined) problems.push(typeProblem);
   if (isCoded(headers)) problems.push(codedBody);
-  if (Number(headers["content-length"]?.[0] ?? 0) > maxBytes) problems.push(bodyTooLarge(maxBytes));
-  if (!isExpectationMet(headers["expect"] ?? [])) problems.push(unknownExpectation);
+  if (toContentLength(headers) > maxBytes) problems.push(bodyTooLarge(maxBytes));
+  const { expect } = headers;
+  if (expect !== undefined && !isExpectationMet(expect)) problems.push(unknownExpectation);
   return problems.length > 0 ? RequestError.naming(problems) : undefined;
 }
 
 /** RFC 9110 section 10.1.1 defines one expectation. */
-function isExpectationMet(expectations: readonly string[]): boolean {
-  return expectations.every((each) => each.toLowerCase() === "100-continue");
+function isExpectationMet(expectations: string): boolean {
+  return expectations.split(", ").every((each) => each.toLowerCase() === "100-continue");
 }
 
 const unknownExpectation: Problem = {
@@ -189,30 +183,55 @@ const unknownExpectation: Problem = {
   message: 'the expectation is not supported: only "100-continue" is',
 };
 
-/** A body that arrives in pieces. */
-export type BodyCollector = ReturnType<typeof createBodyCollector>;
+/** Length of the body as announced; 0 if it is not. */
+export function toContentLength(headers: HttpHeaders): number {
+  return Number(headers["content-length"] ?? 0);
+}
 
-/** Creates a collector of a body. It counts the bytes for their holder. */
-export function createBodyCollector(holder: ByteHolder, admission: Admission, maxBytes: number) {
-  const chunks: Uint8Array[] = [];
-  return {
-    /** Returns an error if the body is over its limit, or does not fit in the memory of the server. */
-    add(chunk: Uint8Array): RequestError | undefined {
-      if (holder.heldBytes + chunk.length > maxBytes) {
-        return RequestError.naming([bodyTooLarge(maxBytes)]);
-      }
-      chunks.push(chunk);
-      const error = admission.hold(holder, chunk.length);
-      if (error === undefined) admission.startTransfer(holder);
-      return error;
-    },
-    /** Returns the complete body. */
-    end(): Uint8Array {
-      admission.endTransfer(holder);
-      const [first] = chunks;
-      return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
-    },
-  };
+/**
+ * A body that arrives in pieces. They are copied into one buffer that grows in steps, because a piece of one byte takes
+ * 400 bytes of memory. Its whole length is counted for its holder.
+ */
+export class BodyBuffer {
+  readonly #holder: ByteHolder;
+  readonly #admission: Admission;
+  readonly #maxBytes: number;
+  readonly #announcedBytes: number;
+  #buffer: Uint8Array = Buffer.alloc(0);
+  #length = 0;
+
+  constructor(holder: ByteHolder, headers: HttpHeaders, admission: Admission, maxBytes: number) {
+    this.#holder = holder;
+    this.#admission = admission;
+    this.#maxBytes = maxBytes;
+    this.#announcedBytes = Number(headers["content-length"] ?? maxBytes);
+  }
+
+  /** Returns an error if the body is over its limit, or does not fit in the memory of the server. */
+  add(piece: Uint8Array): RequestError | undefined {
+    const length = this.#length + piece.length;
+    if (length > this.#maxBytes) return RequestError.naming([bodyTooLarge(this.#maxBytes)]);
+    const size = this.#buffer.length;
+    if (length > size) {
+      const newSize = Math.max(length, Math.min(2 * size, this.#announcedBytes));
+      const error = this.#admission.hold(this.#holder, newSize - size);
+      if (error !== undefined) return error;
+      const isWhole = size === 0 && piece.length === this.#announcedBytes;
+      const buffer = isWhole ? piece : Buffer.alloc(newSize);
+      buffer.set(this.#buffer);
+      this.#buffer = buffer;
+    }
+    if (this.#buffer !== piece) this.#buffer.set(piece, this.#length);
+    this.#length = length;
+    this.#admission.startTransfer(this.#holder);
+    return undefined;
+  }
+
+  /** Returns the complete body. */
+  end(): Uint8Array {
+    this.#admission.endTransfer(this.#holder);
+    return this.#buffer.subarray(0, this.#length);
+  }
 }
 
 /** The problem with a body over the limit. */
@@ -260,10 +279,8 @@ function isCoded(headers: HttpHeaders): boolean {
   );
 }
 
-function hasOtherThan(names: readonly string[], lists: readonly string[] | undefined): boolean {
-  if (lists === undefined) return false;
-  const codings = lists.flatMap((list) => list.split(","));
-  return codings.some((coding) => !names.includes(coding.trim().toLowerCase()));
+function hasOtherThan(names: readonly string[], list: string | undefined): boolean {
+  return list?.split(",").some((coding) => !names.includes(coding.trim().toLowerCase())) === true;
 }
 
 /** Error for a head that is so large that its parts are not read. */
@@ -294,7 +311,7 @@ export interface RequestRecord {
   /** As the client wrote it, without the query. */
   readonly path?: string | undefined;
   /** Absent for an unknown path. `probe` is a create that only checked a token, named after its header. */
-  readonly operation?: ServerRequest["operation"] | "probe";
+  readonly operation?: RoutedOperation | "probe" | undefined;
   readonly status: number;
   /** Number of the Error. */
   readonly error?: number | undefined;
@@ -333,12 +350,16 @@ export function toPath(target: string): string {
 }
 
 /** Returns the first valid X-Request-Id of the client, or a new id. */
-export function toRequestId(headers: HttpHeaders): string {
-  const fromClient = headers["x-request-id"]?.find((value) => validRequestId.test(value));
+export function toRequestId(headers: HttpHeaders | undefined): string {
+  const fromClient = headers?.["x-request-id"]
+    ?.split(", ")
+    .find((value) => validRequestId.test(value));
   return fromClient ?? `${requestIdPrefix}-${(++requestCount).toString(36)}`;
 }
 
 /** Returns the trace id of the header traceparent. @returns undefined without exactly one valid header */
-export function findTraceId({ traceparent: values }: HttpHeaders): string | undefined {
-  return values?.length === 1 ? toTraceId(values[0] ?? "") : undefined;
+export function findTraceId({ headers, repeated }: ServerRequest): string | undefined {
+  const { traceparent } = headers;
+  if (traceparent === undefined || repeated.has("traceparent")) return undefined;
+  return toTraceId(traceparent);
 }

@@ -4,31 +4,39 @@ import { resultHeader } from "../core/contract.ts";
 import { errorTable, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import { StoreError, type SuccessfulResult } from "../core/store.ts";
+import type { RoutedOperation } from "./request.ts";
 
-/** A response to a request. */
+/** Names and values of headers. */
+export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+
+/** The response of an operation. */
 export interface ServerResponse {
   readonly status: number;
   readonly body: string;
   /** Media type; JSON if absent. */
   readonly contentType?: string;
-  /** Header lines in addition to those that every response has, each with its line break. */
-  readonly headers: string;
+  /** In addition to those that every response has. */
+  readonly headers: HeaderPairs;
   /** Error number of an Error body. */
   readonly error?: number;
   /** Result of a create. */
   readonly result?: SuccessfulResult;
   /** Commit of a plant that is stored. */
   readonly commit?: PlantCommit;
-  /** See {@link isDropped}. */
+  /** True if the client gets no response: its connection is closed. */
   readonly isDropped?: true;
 }
 
-/** Result of a request: the handler completes it. */
-export type RequestResult = ServerResponse | RequestError;
+/** What an operation returns: the handler makes a response of an error too. */
+export type OperationResult = ServerResponse | RequestError;
 
-/** Returns whether the transport closes the connection instead of sending the response. */
-export function isDropped(result: RequestResult): boolean {
-  return !(result instanceof RequestError) && result.isDropped === true;
+/** A complete response; only the date and the headers about the connection are added when it is sent. */
+export interface CompleteResponse extends ServerResponse {
+  /** Length of the body, in bytes of UTF-8. */
+  readonly bodyBytes: number;
+  readonly requestId: string;
+  /** Absent for an unknown path, and for bytes that are not a request. */
+  readonly operation: RoutedOperation | undefined;
 }
 
 /** The commit that made a plant durable. */
@@ -41,16 +49,6 @@ export interface PlantCommit {
   readonly plants: number;
 }
 
-/** A response in the form that is sent. */
-export interface HttpMessage {
-  readonly status: number;
-  /** Header lines, each with its line break. */
-  readonly headers: string;
-  readonly body: string;
-  /** Length of the body, in bytes of UTF-8. */
-  readonly bodyBytes: number;
-}
-
 /** Response to a create whose plant is stored (contract.md "Given"). */
 export function toPlantResponse(
   plant: Plant,
@@ -61,9 +59,9 @@ export function toPlantResponse(
 }
 
 const resultHeaders = {
-  created: toHeader(resultHeader, "created"),
-  unchanged: toHeader(resultHeader, "unchanged"),
-  replaced: toHeader(resultHeader, "replaced"),
+  created: [[resultHeader, "created"]],
+  unchanged: [[resultHeader, "unchanged"]],
+  replaced: [[resultHeader, "replaced"]],
 } as const;
 
 /**
@@ -73,12 +71,12 @@ const resultHeaders = {
  */
 export function toStatusResponse(status: "ok" | "ready", isVolatile = false): ServerResponse {
   const body = JSON.stringify({ status, ...(isVolatile && { store: "memory" }) });
-  return { status: 200, body, headers: "" };
+  return { status: 200, body, headers: [] };
 }
 
 /** Response to OPTIONS. */
 export function toOptionsResponse(allow: string): ServerResponse {
-  return { status: 204, body: "", headers: toHeader("Allow", allow) };
+  return { status: 204, body: "", headers: [["Allow", allow]] };
 }
 
 /** Response to a rejected or failed request. */
@@ -91,75 +89,38 @@ export function toErrorResponse(
   return { status, body, headers: toErrorHeaders(error), error: error.error };
 }
 
-function toErrorHeaders(error: RequestError): string {
-  if (error instanceof CredentialError) return toHeader("WWW-Authenticate", error.challenge);
-  if (error instanceof MethodError) return toHeader("Allow", error.allow);
+function toErrorHeaders(error: RequestError): HeaderPairs {
+  if (error instanceof CredentialError) return [["WWW-Authenticate", error.challenge]];
+  if (error instanceof MethodError) return [["Allow", error.allow]];
   // A test need not wait.
-  if (error === injectedFailure) return toHeader("Retry-After", "0");
-  return errorTable[error.kind].next === "retryAfter" ? toHeader("Retry-After", "1") : "";
+  if (error === injectedFailure) return [["Retry-After", "0"]];
+  return errorTable[error.kind].next === "retryAfter" ? [["Retry-After", "1"]] : [];
 }
 
-/** A header line. The value is our own text or was validated. */
-export function toHeader(name: string, value: string): string {
-  return `${name}: ${value}\r\n`;
-}
-
-/**
- * Completes a response with the headers that every response has.
- *
- * @param connectionHeaders from {@link toConnectionHeaders}; empty for a transport without connections
- */
-export function toMessage(
-  { status, body, contentType = "application/json", headers }: ServerResponse,
+/** Completes a response with the headers that every response has. */
+export function toCompleteResponse(
+  response: ServerResponse,
   requestId: string,
-  connectionHeaders: string,
-): HttpMessage {
+  operation: RoutedOperation | undefined,
+): CompleteResponse {
+  const { status, body, contentType = "application/json" } = response;
   const bodyBytes = Buffer.byteLength(body);
   // 204 has no content, not even an empty one (RFC 9110 section 8.6).
-  const content =
-    status === 204 ? "" : `Content-Type: ${contentType}\r\nContent-Length: ${bodyBytes}\r\n`;
-  return {
-    status,
-    headers: `${content}Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Request-Id: ${requestId}\r\n${headers}Date: ${toDate()}\r\n${connectionHeaders}`,
-    body,
-    bodyBytes,
-  };
-}
-
-/**
- * Returns the headers about the connection.
- *
- * @param keepAliveSeconds time for which an idle connection stays open; undefined if the connection closes
- */
-export function toConnectionHeaders(keepAliveSeconds: number | undefined): string {
-  return keepAliveSeconds === undefined
-    ? "Connection: close\r\n"
-    : `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveSeconds}\r\n`;
-}
-
-/** The names and values of a message's headers. */
-export function toHeaderPairs({ headers }: HttpMessage): [name: string, value: string][] {
-  return headers
-    .trimEnd()
-    .split("\r\n")
-    .map((line) => {
-      const end = line.indexOf(": ");
-      return [line.slice(0, end), line.slice(end + 2)];
-    });
-}
-
-let lastSecond = 0;
-let lastDate = "";
-
-/** The current date in the format of RFC 9110 section 5.6.7, formatted once a second. */
-function toDate(): string {
-  const nowMs = Date.now();
-  const second = Math.floor(nowMs / 1000);
-  if (second !== lastSecond) {
-    lastSecond = second;
-    lastDate = new Date(nowMs).toUTCString();
-  }
-  return lastDate;
+  const content: HeaderPairs =
+    status === 204
+      ? []
+      : [
+          ["Content-Type", contentType],
+          ["Content-Length", `${bodyBytes}`],
+        ];
+  const headers: HeaderPairs = [
+    ...content,
+    ["Cache-Control", "no-store"],
+    ["X-Content-Type-Options", "nosniff"],
+    ["X-Request-Id", requestId],
+    ...response.headers,
+  ];
+  return { ...response, headers, bodyBytes, requestId, operation };
 }
 
 /** Error for a request that comes before the server has its store. */

@@ -4,9 +4,13 @@ import type { RequestError } from "../core/errors.ts";
 import { StoreError } from "../core/store.ts";
 import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler, type HandlerOptions } from "./handler.ts";
-import { FlushQueue, type TransportContext } from "./http/connection.ts";
 import { FetchTransport, type ServerFetch } from "./http/fetch-transport.ts";
-import { type HttpServerOptions, openHttpServer, type TlsCertificate } from "./http/http-server.ts";
+import {
+  type HttpServerOptions,
+  openHttpServer,
+  type ServerContext,
+  type TlsCertificate,
+} from "./http/http-server.ts";
 import type { Journal } from "./journal.ts";
 import { createReadiness, type ReadinessCheck, type ServerBackend } from "./operations.ts";
 import { serverStopping } from "./response.ts";
@@ -56,7 +60,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   let isDraining = false;
   let stoppedAtMs = Number.POSITIVE_INFINITY;
   let closed: Promise<unknown> | undefined;
-  const { basePath, idleTimeoutMs, onError } = options;
+  const { basePath, onError } = options;
   const admission = new Admission(options);
   const httpServer = options.listen === false ? undefined : await openHttpServer(options);
   const host = httpServer?.host;
@@ -80,13 +84,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       onError(error);
     },
   });
-  const context: TransportContext = {
+  const context: ServerContext = {
     handler: options.journal?.watch(handler) ?? handler,
     admission,
-    keepAliveSeconds: Math.floor(idleTimeoutMs / 1000),
     stoppedAtMs: () => stoppedAtMs,
-    flushQueue: new FlushQueue(),
-    onError,
   };
   const connections = httpServer?.serve(context);
   const transport = new FetchTransport(context, options.requestTimeoutMs);

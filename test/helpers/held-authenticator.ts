@@ -8,6 +8,7 @@ export function createHeldAuthenticator() {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   const authenticator: ServerBackend["authenticator"] = {
+    accepts: () => isReleased,
     isFresh: () => isReleased,
     refresh() {
       refreshes++;

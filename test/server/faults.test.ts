@@ -17,7 +17,7 @@ const hourMs = 3_600_000;
 
 async function drawKinds(options: Partial<FaultRates>, count: number): Promise<string[]> {
   const faults = new Faults({ ...none, ...options });
-  const stored = { status: 200, body: "{}", headers: "" };
+  const stored = { status: 200, body: "{}", headers: [] };
   const results = Array.from({ length: count }, () => faults.perform(async () => stored));
   return (await Promise.all(results)).map((result) => {
     if (!("status" in result)) return "failed";

@@ -17,10 +17,10 @@ vi.mock("../../src/core/contract.ts", async (load) => {
 
 vi.mock("../../src/server/operations.ts", async (load) => {
   const actual = await load<typeof functions>();
-  const part = (_request: unknown, _backend: unknown, parameters: object) => ({
+  const part = ({ parameters }: functions.Call) => ({
     status: 200,
     body: JSON.stringify(parameters),
-    headers: "",
+    headers: [],
   });
   const createOperations = (options: functions.OperationOptions) => ({
     ...actual.createOperations(options),

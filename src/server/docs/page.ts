@@ -10,7 +10,7 @@ import {
   type OpenApiObject,
 } from "../../core/openapi.ts";
 import { toShellWord } from "../../core/messages.ts";
-import { type ServerResponse, toHeader } from "../response.ts";
+import type { ServerResponse } from "../response.ts";
 
 /** Properties of a server that the page shows. */
 export interface PageServer extends DescribedServer {
@@ -28,11 +28,12 @@ export function toPageResponse(server: PageServer): ServerResponse {
     status: 200,
     body: toPage(server),
     contentType: "text/html; charset=utf-8",
-    headers:
-      toHeader("Content-Security-Policy", contentSecurityPolicy) +
-      toHeader("Cross-Origin-Resource-Policy", "same-origin") +
-      toHeader("Referrer-Policy", "no-referrer") +
-      toHeader("X-Frame-Options", "DENY"),
+    headers: [
+      ["Content-Security-Policy", contentSecurityPolicy],
+      ["Cross-Origin-Resource-Policy", "same-origin"],
+      ["Referrer-Policy", "no-referrer"],
+      ["X-Frame-Options", "DENY"],
+    ],
   };
 }
 

@@ -54,7 +54,7 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
       return remember(descriptions, `${isVolatile} ${url}`, () => ({
         status: 200,
         body: toOpenApiJson(createOpenApiDocument({ ...server, url, isVolatile })),
-        headers: "",
+        headers: [],
       }));
     },
     async show(hostHeader, isVolatile) {

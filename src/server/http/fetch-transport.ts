@@ -1,18 +1,19 @@
-/** The transport without a socket: the Request and the Response of the Fetch standard. */
+/** Requests without a socket: the Request and the Response of the Fetch standard. */
 import type { RequestError } from "../../core/errors.ts";
 import { isBytes } from "../../core/messages.ts";
-import type { Admission } from "../admission.ts";
+import type { Admission, ByteHolder } from "../admission.ts";
 import {
+  BodyBuffer,
   type BodyResult,
-  createBodyCollector,
-  ServerRequest,
+  type HttpHeaders,
+  noneRepeated,
   requestCut,
-  type RequestHead,
   requestTimedOut,
-  toRequestHead,
+  type ServerRequest,
+  toHeadError,
 } from "../request.ts";
-import { isDropped, type RequestResult, serverStopping, toHeaderPairs } from "../response.ts";
-import type { TransportContext } from "./connection.ts";
+import { type CompleteResponse, serverStopping } from "../response.ts";
+import type { ServerContext } from "./http-server.ts";
 
 /**
  * Responds to a request as the server does over HTTP. Takes the arguments of the global `fetch`.
@@ -24,12 +25,12 @@ export type ServerFetch = (input: Request | URL | string, init?: RequestInit) =>
 
 /** The requests of one server that come without a socket. */
 export class FetchTransport {
-  readonly #context: TransportContext;
+  readonly #context: ServerContext;
   readonly #requestTimeoutMs: number;
   readonly #pending = new Map<FetchRequest, Promise<Response>>();
 
   /** @param requestTimeoutMs time for a complete body to arrive */
-  constructor(context: TransportContext, requestTimeoutMs: number) {
+  constructor(context: ServerContext, requestTimeoutMs: number) {
     this.#context = context;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
@@ -55,9 +56,10 @@ export class FetchTransport {
 
   /** Waits for the responses in flight. @param timeoutMs requests in flight for longer get 50300 */
   async stop(timeoutMs: number): Promise<void> {
+    const { handler } = this.#context;
     const timer = setTimeout(() => {
       for (const request of this.#pending.keys()) {
-        request.settle(serverStopping);
+        request.settle(handler.reject(serverStopping, request));
         request.evict(serverStopping);
       }
     }, timeoutMs);
@@ -73,17 +75,16 @@ export class FetchTransport {
       .handle(request)
       .then(request.settle)
       .finally(() => admission.release(request));
-    const response = request.result.then((result) => {
+    const response = request.response.then((result) => {
       const isAborted = signal.aborted;
-      const message = handler.complete(request, result, performance.now(), isAborted, "");
-      if (isDropped(result) && !isAborted) {
+      handler.report(request, result, isAborted);
+      if (result.isDropped === true && !isAborted) {
         throw new TypeError("fetch failed: the response was dropped on purpose");
       }
-      const hasBody = request.method !== "HEAD" && message.status !== 204;
-      return new Response(hasBody ? message.body : null, {
-        status: message.status,
-        headers: toHeaderPairs(message),
-      });
+      const { body, headers, status } = result;
+      const init = { status, headers: [...headers, ["Date", new Date().toUTCString()]] };
+      const hasBody = request.method !== "HEAD" && status !== 204;
+      return new Response(hasBody ? body : null, init as ResponseInit);
     });
     try {
       return await Promise.race([response, request.failure]);
@@ -94,10 +95,18 @@ export class FetchTransport {
 }
 
 /** A request of the Fetch standard as the handler sees it. */
-export class FetchRequest extends ServerRequest {
+class FetchRequest implements ServerRequest, ByteHolder {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HttpHeaders;
+  readonly repeated = noneRepeated;
+  readonly error: RequestError | undefined;
+  readonly receivedAtMs = performance.now();
   readonly isLate: boolean;
-  /** Resolves with the first result that {@link settle} receives. */
-  readonly result: Promise<RequestResult>;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
+  /** Resolves with the first response that {@link settle} receives. */
+  readonly response: Promise<CompleteResponse>;
   /** Rejects if the request is aborted or its body fails. */
   readonly failure: Promise<never>;
   readonly #admission: Admission;
@@ -105,16 +114,23 @@ export class FetchRequest extends ServerRequest {
   readonly #requestTimeoutMs: number;
   #reader: ReadableStreamDefaultReader<unknown> | undefined;
   #bodyError: RequestError | undefined;
-  #resolve: (result: RequestResult) => void = () => {};
+  #resolve: (response: CompleteResponse) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
   constructor(request: Request, admission: Admission, isLate: boolean, requestTimeoutMs: number) {
-    super(toHead(request));
+    const { pathname, search, host } = new URL(request.url);
+    const entries = [["host", host] as const, ...request.headers];
+    this.method = request.method;
+    this.target = pathname + search;
+    this.headers = Object.fromEntries(entries);
+    const { target: url, headers } = this;
+    const head = { httpVersion: "1.1", url, rawHeaders: entries.flat(), headers };
+    this.error = toHeadError(head, noneRepeated);
     this.isLate = isLate;
     this.#admission = admission;
     this.#body = request.body;
     this.#requestTimeoutMs = requestTimeoutMs;
-    this.result = new Promise((resolve) => (this.#resolve = resolve));
+    this.response = new Promise((resolve) => (this.#resolve = resolve));
     this.failure = new Promise((_, reject) => (this.#reject = reject));
   }
 
@@ -124,7 +140,7 @@ export class FetchRequest extends ServerRequest {
     this.#reader = reader;
     const timer = setTimeout(() => this.evict(requestTimedOut), this.#requestTimeoutMs);
     try {
-      const body = createBodyCollector(this, this.#admission, maxBytes);
+      const body = new BodyBuffer(this, this.headers, this.#admission, maxBytes);
       for (;;) {
         const { done, value } = await reader.read();
         if (this.#bodyError !== undefined) return this.#bodyError;
@@ -147,7 +163,7 @@ export class FetchRequest extends ServerRequest {
     }
   }
 
-  readonly settle = (result: RequestResult): void => this.#resolve(result);
+  readonly settle = (response: CompleteResponse): void => this.#resolve(response);
 
   abort(reason: unknown): void {
     this.#bodyError = requestCut;
@@ -160,16 +176,4 @@ export class FetchRequest extends ServerRequest {
     // The read in progress rejects.
     this.#reader?.releaseLock();
   }
-}
-
-function toHead({ method, url, headers }: Request): RequestHead {
-  const { pathname, search, host } = new URL(url);
-  const entries = [["host", host] as const, ...headers];
-  return toRequestHead({
-    method,
-    httpVersion: "1.1",
-    url: pathname + search,
-    rawHeaders: entries.flat(),
-    headersDistinct: Object.fromEntries(entries.map(([name, value]) => [name, [value]])),
-  });
 }

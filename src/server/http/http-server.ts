@@ -1,32 +1,18 @@
-/** The part of a server that has sockets: accepts connections, gives each a transport, and ends them when it stops. */
-import type { Server, ServerOptions } from "node:http";
-import { Server as TcpServer, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
+/** The part of a server that has sockets: accepts connections, limits their number, and ends them when it stops. */
+import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 // Not the global function, which tests may replace with a fake.
 import { setImmediate, setTimeout as setTimer } from "node:timers";
 import type { Server as TlsServer } from "node:tls";
 import { operations } from "../../core/contract.ts";
 import { RequestError } from "../../core/errors.ts";
-import {
-  type Admission,
-  type IdleConnection,
-  maxDraining,
-  type ServerLimits,
-} from "../admission.ts";
+import { type IdleConnection, maxDraining, type ServerLimits } from "../admission.ts";
 import type { ServerFaults } from "../faults.ts";
-import { maxHeaderBytes, maxTargetBytes } from "../request.ts";
-import { serverStopping, toConnectionHeaders } from "../response.ts";
-import {
-  ClientConnection,
-  endGently,
-  graceMs,
-  toText,
-  type TransportContext,
-} from "./connection.ts";
-import { createUsualRequestParser, maxRestMs, startFastLane } from "./fast-lane.ts";
+import { serverStopping } from "../response.ts";
+import { Connection, type Edge, graceMs } from "./connection.ts";
+import { createSimpleCreateParser, Lane } from "./lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
-import { createServer, createTlsServer } from "./node-http.ts";
-import { SocketStream, startNodeTransport } from "./node-transport.ts";
+import { createNodeHttp } from "./node-exchange.ts";
+import { lingeringClose, toConnectionHeaders, toText } from "./response-bytes.ts";
 
 /** Options for {@link openHttpServer}. */
 export interface HttpServerOptions extends ServerLimits, ListenAddress {
@@ -48,9 +34,6 @@ export interface TlsCertificate {
   readonly key: string;
 }
 
-/** Additional time before an idle connection is closed: a client may be about to send a request. */
-const idleGraceMs = 1000;
-
 /** Time after the stop in which requests arrive that clients on this machine have sent before. */
 const localGraceMs = 5;
 
@@ -61,10 +44,13 @@ const maxHandshakeMs = 10_000;
 const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
+/** What the connections use of their server. */
+export type ServerContext = Pick<Edge, "handler" | "admission" | "stoppedAtMs">;
+
 /** An HTTP server that listens. */
 export interface HttpServer extends ListeningAddress {
   /** Accepts connections. Call it once, in the turn of the event loop in which the server was opened. */
-  serve(context: TransportContext): Connections;
+  serve(context: ServerContext): Connections;
   /**
    * Uses another certificate for new connections.
    *
@@ -80,104 +66,41 @@ export interface HttpServer extends ListeningAddress {
  *   certificate
  */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { basePath, idleTimeoutMs, maxBodyBytes, onError } = options;
-  const stallTimeoutMs = 2 * options.requestTimeoutMs + (options.faults?.maxDelayMs ?? 0);
-  const isEncrypted = options.certificate !== undefined;
-  const server = createHttpServer(options, stallTimeoutMs);
-  const passToNode = takeConnectionListener(
-    server,
-    isEncrypted ? "secureConnection" : "connection",
-  );
-  // TLS starts after the first byte, so that a client that does not use TLS gets an Error.
-  const startTls = isEncrypted ? takeConnectionListener(server, "connection") : undefined;
-  const address = await listen(server, options, isEncrypted);
+  const { basePath, certificate, fastLane, maxBodyBytes, onError, requestTimeoutMs } = options;
+  const handshakeTimeout = Math.min(maxHandshakeMs, Math.ceil(requestTimeoutMs / 3));
+  const tlsServer =
+    certificate &&
+    // Only here, because loading it takes 10 ms.
+    (await import("node:tls")).createServer({ ...toTlsOptions(certificate), handshakeTimeout });
+  // A client may close its side and still read the response, but not in a handshake.
+  const server = createTcpServer({ allowHalfOpen: tlsServer === undefined, noDelay: true });
+  const address = await listen(server, options, tlsServer !== undefined);
   server.on("error", onError);
-  startNodeTransport(server, maxBodyBytes);
-  const fastLane = {
-    parse:
-      options.fastLane === false
-        ? () => undefined
-        : createUsualRequestParser(basePath + operations.create.path, maxBodyBytes),
-    idleTimeoutMs: idleTimeoutMs + idleGraceMs,
-    restTimeoutMs: Math.min(maxRestMs, options.requestTimeoutMs / 3),
-    stallTimeoutMs,
-    handOver(connection: ClientConnection, bytes: Buffer): void {
-      const stream = new SocketStream(connection, stallTimeoutMs);
-      passToNode(stream);
-      stream.receive(bytes);
-    },
-  };
+  const passToNode = createNodeHttp(maxBodyBytes);
+  const parse = createSimpleCreateParser(basePath + operations.create.path, maxBodyBytes);
   return {
     ...address,
     serve: (context) =>
-      new Connections(server, context, {
+      new Connections(server, {
+        edge: {
+          ...context,
+          onError,
+          requestTimeoutMs,
+          idleTimeoutMs: options.idleTimeoutMs,
+          readTimeoutMs: 2 * requestTimeoutMs + (options.faults?.maxDelayMs ?? 0),
+        },
         maxConnections: options.maxConnections,
-        startTls,
-        firstByteTimeoutMs: toHandshakeTimeout(options.requestTimeoutMs),
-        onOpen: (connection) => startFastLane(connection, fastLane),
+        tlsServer,
+        handshakeTimeoutMs: handshakeTimeout,
+        start(connection) {
+          if (fastLane === false) passToNode(connection, Buffer.alloc(0));
+          else void new Lane(connection, parse, passToNode);
+        },
       }),
-    setCertificate(certificate) {
-      if (!isEncrypted) return;
-      (server as unknown as TlsServer).setSecureContext(toTlsOptions(certificate));
+    setCertificate(renewed) {
+      tlsServer?.setSecureContext(toTlsOptions(renewed));
     },
   };
-}
-
-/**
- * Creates a server that does not listen yet.
- *
- * @param stallTimeoutMs time without input or output after which a connection with a request in flight is closed
- * @throws an OpenSSL error for an invalid certificate, or a key that does not belong to it
- */
-function createHttpServer(
-  { requestTimeoutMs, idleTimeoutMs, certificate }: HttpServerOptions,
-  stallTimeoutMs: number,
-): Server {
-  const headersTimeout = Math.ceil(requestTimeoutMs / 3);
-  const settings: ServerOptions = {
-    // Far above the limits of this server, so that mostly checkHead says which one was exceeded.
-    maxHeaderSize: 4 * (maxTargetBytes + maxHeaderBytes),
-    requestTimeout: requestTimeoutMs,
-    headersTimeout,
-    keepAliveTimeout: idleTimeoutMs + idleGraceMs,
-    connectionsCheckingInterval: Math.min(1000, headersTimeout),
-    // node:http would respond without a body.
-    requireHostHeader: false,
-  };
-  const handshakeTimeout = toHandshakeTimeout(requestTimeoutMs);
-  const server = certificate
-    ? createTlsServer({ ...settings, ...toTlsOptions(certificate), handshakeTimeout })
-    : createServer(settings);
-  // Closes a connection whose client does not read its responses.
-  server.timeout = stallTimeoutMs;
-  // The size of the headers is limited; a limit on their number would drop the others silently.
-  server.maxHeadersCount = 0;
-  return server;
-}
-
-/** Limits both the wait for the first byte and the handshake after it. */
-function toHandshakeTimeout(requestTimeoutMs: number): number {
-  return Math.min(maxHandshakeMs, Math.ceil(requestTimeoutMs / 3));
-}
-
-/**
- * Takes a listener of Node off the server: that of node:http, or that of node:tls, which starts the handshake.
- *
- * @param event `connection`, or `secureConnection` for TLS
- * @returns a function that passes a connection to it
- * @throws Error if the server does not have exactly one such listener
- */
-function takeConnectionListener(
-  server: Server,
-  event: "connection" | "secureConnection",
-): (stream: Duplex) => void {
-  const listeners = server.listeners(event);
-  const [listener] = listeners;
-  if (listener === undefined || listeners.length > 1) {
-    throw new Error(`expected one ${event} listener but found ${listeners.length}`);
-  }
-  server.removeListener(event, listener as () => void);
-  return (stream) => void Reflect.apply(listener, server, [stream]);
 }
 
 /** Adds the ciphers, which `setSecureContext` needs as well as `createServer`. */
@@ -200,14 +123,15 @@ const lastResponsesMs = 250;
 
 /** Options of {@link Connections}. */
 interface ConnectionsOptions {
+  readonly edge: Edge;
   /** Maximum number of connections. */
   readonly maxConnections: number;
-  /** Starts TLS on a socket; undefined if clients use none. */
-  readonly startTls: ((socket: Socket) => void) | undefined;
-  /** Maximum time for the first byte on a TLS port. The handshake has another limit. */
-  readonly firstByteTimeoutMs: number;
+  /** Does the handshakes; undefined if clients use no TLS. It does not listen. */
+  readonly tlsServer: TlsServer | undefined;
+  /** Maximum time for the first byte on a TLS port, and for the handshake after it. */
+  readonly handshakeTimeoutMs: number;
   /** Called with each accepted connection, after its TLS handshake. */
-  readonly onOpen: (connection: ClientConnection) => void;
+  readonly start: (connection: Connection) => void;
 }
 
 /** A socket in a TLS handshake. */
@@ -219,75 +143,79 @@ interface Handshake extends IdleConnection {
 /** The connections of one server. */
 class Connections {
   readonly #server: Server;
-  readonly #maxConnections: number;
-  readonly #open = new Set<ClientConnection>();
+  readonly #options: ConnectionsOptions;
+  readonly #maxSockets: number;
+  readonly #open = new Set<Connection>();
   /** Handshakes, oldest first, by {@link toPeer}. */
   readonly #handshakes = new Map<string, Handshake>();
   /** Sockets that were not accepted and get an error response. */
   readonly #rejected = new Set<Socket>();
 
-  constructor(server: Server, context: TransportContext, options: ConnectionsOptions) {
-    const { startTls, firstByteTimeoutMs, maxConnections, onOpen } = options;
+  constructor(server: Server, options: ConnectionsOptions) {
     this.#server = server;
+    this.#options = options;
     // One more, so that it can take the place of a handshake.
-    this.#maxConnections = maxConnections + maxDraining + maxRejected + 1;
-    server.maxConnections = Math.min(this.#maxConnections, maxStartingConnections);
-    const accept = (socket: Socket, error: RequestError | undefined): void => {
-      if (error !== undefined) {
-        this.#reject(socket, error, context);
-        return;
-      }
-      const connection = new ClientConnection(socket, context);
-      this.#open.add(connection);
-      socket.once("close", () => this.#open.delete(connection));
-      onOpen(connection);
-    };
-    server.on("connection", (socket: Socket) => {
-      context.flushQueue.shorten();
-      const error = context.admission.addConnection();
-      const uncount = (): void => context.admission.removeConnection();
-      if (error === undefined) {
-        socket.once("close", uncount);
-      } else {
-        uncount();
-        this.#addRejected(socket);
-      }
-      if (startTls === undefined) {
-        accept(socket, error);
-        return;
-      }
-      const forget = this.#awaitHandshake(socket, error, context.admission);
-      socket.setTimeout(firstByteTimeoutMs, () => socket.destroy());
-      awaitFirstByte(socket, (isPlainHttp) => {
-        socket.setTimeout(0);
-        if (!isPlainHttp) {
-          startTls(socket);
-          return;
-        }
-        forget();
-        if (error === undefined) {
-          socket.off("close", uncount);
-          uncount();
-        }
-        this.#addRejected(socket);
-        this.#reject(socket, plainHttp, context);
-      });
-    });
-    server.on("secureConnection", (socket: Socket) => {
-      context.flushQueue.shorten();
+    this.#maxSockets = options.maxConnections + maxDraining + maxRejected + 1;
+    server.maxConnections = Math.min(this.#maxSockets, maxStartingConnections);
+    server.on("connection", (socket: Socket) => this.#onConnection(socket));
+    options.tlsServer?.on("secureConnection", (socket: Socket) => {
       const peer = toPeer(socket) ?? "";
       const handshake = this.#handshakes.get(peer);
       this.#handshakes.delete(peer);
-      if (handshake !== undefined) context.admission.markBusy(handshake);
-      // Like a plain socket of node:http: a client may close its side and still read the response.
+      if (handshake !== undefined) options.edge.admission.markBusy(handshake);
+      // A client may close its side and still read the response.
       socket.allowHalfOpen = true;
-      accept(socket, handshake?.error);
+      this.#accept(socket, handshake?.error);
     });
   }
 
   /** Accepts as many connections as the options allow. Before, the server needs descriptors to open its store. */
   acceptAll(): void {
-    this.#server.maxConnections = this.#maxConnections;
+    this.#server.maxConnections = this.#maxSockets;
+  }
+
+  #onConnection(socket: Socket): void {
+    const { edge, handshakeTimeoutMs, tlsServer } = this.#options;
+    const { admission } = edge;
+    const error = admission.addConnection();
+    const uncount = (): void => admission.removeConnection();
+    if (error === undefined) {
+      socket.once("close", uncount);
+    } else {
+      uncount();
+      this.#addRejected(socket);
+    }
+    if (tlsServer === undefined) {
+      this.#accept(socket, error);
+      return;
+    }
+    const forget = this.#awaitHandshake(socket, error);
+    socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
+    awaitFirstByte(socket, (isPlainHttp) => {
+      socket.setTimeout(0);
+      if (!isPlainHttp) {
+        tlsServer.emit("connection", socket);
+        return;
+      }
+      forget();
+      if (error === undefined) {
+        socket.off("close", uncount);
+        uncount();
+      }
+      this.#addRejected(socket);
+      this.#reject(socket, plainHttp);
+    });
+  }
+
+  #accept(socket: Socket, error: RequestError | undefined): void {
+    if (error !== undefined) {
+      this.#reject(socket, error);
+      return;
+    }
+    const connection = new Connection(socket, this.#options.edge);
+    this.#open.add(connection);
+    socket.once("close", () => this.#open.delete(connection));
+    this.#options.start(connection);
   }
 
   /**
@@ -298,10 +226,7 @@ class Connections {
    *   kept for longer
    */
   async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
-    // node:http overrides the method of net.Server to close idle connections as well, even if their response is not sent.
-    const closed = new Promise<void>((resolve) => {
-      TcpServer.prototype.close.call(this.#server, () => resolve());
-    });
+    const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const handshake of this.#handshakes.values()) handshake.close();
     this.#closeUnused((connection) => !connection.isExpectingRequest);
     const closeUnused = (): void => this.#closeUnused(() => true);
@@ -316,8 +241,6 @@ class Connections {
     ];
     await closed;
     for (const timer of timers) clearTimeout(timer);
-    // Ends the timer with which node:http checks for timeouts.
-    this.#server.close(() => undefined);
   }
 
   /** Counts a socket that is not accepted. If there are too many, closes the oldest: it is silent, or has got its response. */
@@ -332,15 +255,16 @@ class Connections {
   }
 
   /** Sends an error on a socket that is not accepted, and closes it. */
-  #reject(socket: Socket, error: RequestError, context: TransportContext): void {
-    const headers = toConnectionHeaders(undefined);
-    const message = context.handler.complete(undefined, error, performance.now(), false, headers);
+  #reject(socket: Socket, error: RequestError): void {
+    const { handler } = this.#options.edge;
+    const response = handler.reject(error);
+    handler.report(undefined, response, false);
     socket.on("error", () => undefined);
-    socket.write(toText(message));
-    endGently(socket);
+    socket.write(toText(response, [...response.headers, ...toConnectionHeaders(undefined)]));
+    lingeringClose(socket);
   }
 
-  #closeUnused(isDue: (connection: ClientConnection) => boolean): void {
+  #closeUnused(isDue: (connection: Connection) => boolean): void {
     for (const connection of this.#open) {
       if (connection.isEnding || connection.isReceiving || !isDue(connection)) continue;
       if (connection.isSettled) connection.close();
@@ -373,11 +297,8 @@ class Connections {
    *
    * @returns a function that ends the wait
    */
-  #awaitHandshake(
-    socket: Socket,
-    error: RequestError | undefined,
-    admission: Admission,
-  ): () => void {
+  #awaitHandshake(socket: Socket, error: RequestError | undefined): () => void {
+    const { admission } = this.#options.edge;
     const peer = toPeer(socket);
     if (peer === undefined) {
       if (error !== undefined) socket.destroy();

@@ -247,7 +247,7 @@ describe("sends all responses to a client that closes its side during the creden
       `${head}Transfer-Encoding: chunked\r\n\r\n16\r\n{"id":1,"name":"fern"}\r\n0\r\n\r\n`,
       1,
     ],
-    ["a usual and another request", create(1) + getHealth, 2],
+    ["a simple and another request", create(1) + getHealth, 2],
     ["large and small requests", create(1, "f".repeat(40_000)) + create(2) + getHealth, 3],
   ])("%s", async (_what, bytes, count) => {
     const { authenticator, release } = createHeldAuthenticator();
@@ -373,7 +373,12 @@ describe("responds to a failure of the store with", () => {
       isFirst = false;
       throw failure;
     };
-    const authenticator = { isFresh, refresh: async () => {}, check: () => undefined };
+    const authenticator = {
+      accepts: () => true,
+      isFresh,
+      refresh: async () => {},
+      check: () => undefined,
+    };
     await using server = await startServer({ authenticator });
     expect((await exchangeRaw(server.port, create(1))).body).toContain('"error":50000');
     expect(server.errors).toEqual([failure]);

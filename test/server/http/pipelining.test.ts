@@ -13,7 +13,7 @@ const ids = (count: number): string[] => Array.from({ length: count }, (_, id) =
 const creates = (count: number): string =>
   Array.from({ length: count }, (_, id) => create(id, `fern${id}`)).join("");
 /** A create for node:http. */
-const unusual = create(0, "fern0", { headers: "X-Unusual: yes\r\n" });
+const notSimple = create(0, "fern0", { headers: "X-Other: yes\r\n" });
 
 it("handles 32 requests at a time, and any number one after the other", async () => {
   await using server = await startServer();
@@ -71,7 +71,7 @@ it("does not count the time that a request waits for earlier ones", async () => 
   using connection = await openRawConnection(server.port);
   // node:http reads only the start of the long head before 33 requests are there.
   const long = create(33, "fern33", { headers: `X-Long: ${"a".repeat(12_000)}\r\n` });
-  connection.socket.write(unusual + creates(32) + long);
+  connection.socket.write(notSimple + creates(32) + long);
   await server.held.isWaiting(32);
   // Headers have a third of the time, which is checked each second.
   await sleep(2200);
@@ -111,7 +111,7 @@ it("parses at most 256 bytes behind a body before it has accepted a token", asyn
   const { authenticator, release, waiting } = createHeldAuthenticator();
   await using server = await startServer({ authenticator });
   using connection = await openRawConnection(server.port);
-  const first = create(0, "a".repeat(3000), { headers: "X-Unusual: yes\r\n" });
+  const first = create(0, "a".repeat(3000), { headers: "X-Other: yes\r\n" });
   const next = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
   connection.socket.write(first.slice(0, -100));
   await expect.poll(waiting).toBe(1);
@@ -129,7 +129,7 @@ const sliceBytes = 8 * 1024;
 it("stops parsing after 33, although many requests follow", async () => {
   const count = countAnnouncedRequests();
   await using server = await startHeldServer();
-  const { socket } = await sendRaw(server.port, unusual + creates(5000));
+  const { socket } = await sendRaw(server.port, notSimple + creates(5000));
   await server.held.isWaiting(32);
   await expect.poll(count).toBeGreaterThanOrEqual(33);
   await sleep(100);
@@ -199,7 +199,7 @@ it.each([
 it("reads the rest of a body after the responses to 32 requests before it", async () => {
   await using server = await startHeldServer();
   using connection = await openRawConnection(server.port);
-  const requests = unusual + creates(32);
+  const requests = notSimple + creates(32);
   connection.socket.write(requests.slice(0, -5));
   await server.held.isWaiting(32);
   connection.socket.write(requests.slice(-5));
@@ -209,7 +209,7 @@ it("reads the rest of a body after the responses to 32 requests before it", asyn
   expect(await connection.results(33)).toEqual(Array(33).fill("200"));
 });
 
-it("reads an incomplete request after the responses to 32 usual ones", async () => {
+it("reads an incomplete request after the responses to 32 simple ones", async () => {
   await using server = await startHeldServer({ fastLane: true });
   using connection = await sendRaw(server.port, creates(33).slice(0, -5));
   await server.held.isWaiting(32);

@@ -73,8 +73,8 @@ function toRequest(random: () => number, names: Map<bigint, string>): Sent & { b
   names.set(id, name);
   const requestId = `r${id}`;
   const json = JSON.stringify({ id: Number(id), name });
-  const unusual = random() < 0.2 ? "X-Unusual: 1\r\n" : "";
-  const head = toRawHead({ headers: `${unusual}X-Request-Id: ${requestId}\r\n` });
+  const other = random() < 0.2 ? "X-Other: 1\r\n" : "";
+  const head = toRawHead({ headers: `${other}X-Request-Id: ${requestId}\r\n` });
   const bytes =
     random() < 0.1
       ? `${head}Transfer-Encoding: chunked\r\n\r\n${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`

@@ -11,7 +11,7 @@ const get = toRawGet("/healthz");
 const getLarge = toRawGet("/openapi.json");
 
 const requests = [
-  ["a usual request", post],
+  ["a simple create", post],
   ["a request through node:http", get],
 ] as const;
 

@@ -1,0 +1,246 @@
+/** Requests that node:http parses: everything that the lane leaves. Complete by itself: the lane can be switched off. */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { RequestError } from "../../core/errors.ts";
+import {
+  BodyBuffer,
+  type BodyResult,
+  countRepeated,
+  headTooLarge,
+  type HttpHeaders,
+  keepsAlive,
+  maxHeaderBytes,
+  maxTargetBytes,
+  type RawHead,
+  requestCut,
+  toHeadError,
+} from "../request.ts";
+import { type CompleteResponse, type HeaderPairs, MethodError } from "../response.ts";
+import type { Connection, Exchange } from "./connection.ts";
+import { createServer } from "./node-http.ts";
+import { Slicer } from "./slicer.ts";
+
+/** Bytes of heads that node:http parses at once. */
+const sliceBytes = 1024;
+/** The same before the client has shown a token. */
+const untrustedSliceBytes = 256;
+/** The same within a body. A slice ends at the end of the body. */
+const bodySliceBytes = 4 * 1024;
+
+/**
+ * Creates a server of node:http that does not listen.
+ *
+ * @param maxDrainBytes maximum length of a rejected body that is read so that the connection can stay open
+ * @returns a function that passes a connection and its first bytes to the server
+ */
+export function createNodeHttp(maxDrainBytes: number): (each: Connection, input: Buffer) => void {
+  const connections = new WeakMap<Duplex, Connection>();
+  // The connection has the time limits: node:http starts its own only in a server that listens.
+  const server = createServer({
+    // Far above the limits of this server, so that mostly toHeadError says which one was exceeded.
+    maxHeaderSize: 4 * (maxTargetBytes + maxHeaderBytes),
+    // node:http would respond without a body.
+    requireHostHeader: false,
+    keepAliveTimeout: 0,
+  });
+  // The size of the headers is limited; a limit on their number would drop the others silently.
+  server.maxHeadersCount = 0;
+  listenTo(server, connections, maxDrainBytes);
+
+  return (connection, input) => {
+    let bodyFrom = 0;
+    let arriving: Exchange | undefined;
+    const countBytes = (): number => {
+      const { isEnding, isFull, isTrusted, newest } = connection;
+      if (isFull) return 0;
+      const headBytes = isTrusted ? sliceBytes : untrustedSliceBytes;
+      if (newest?.isComplete !== false) return isEnding ? 0 : headBytes;
+      if (newest !== arriving) bodyFrom = slicer.passedBytes;
+      arriving = newest;
+      const announcedBytes = Number(newest.headers["content-length"] ?? 0);
+      const leftBytes = announcedBytes - (slicer.passedBytes - bodyFrom);
+      return Math.max(headBytes, Math.min(leftBytes, bodySliceBytes));
+    };
+    const slicer = new Slicer(connection.socket, input, countBytes);
+    connections.set(slicer, connection);
+    connection.useSlicer(slicer);
+    server.emit("connection", slicer);
+    // The request that arrives will not be complete. Otherwise the responses in flight are sent first.
+    slicer.once("end", () => {
+      const { newest } = connection;
+      if (newest?.isComplete === false) newest.fail(requestCut);
+      else connection.end();
+    });
+  };
+}
+
+function listenTo(
+  server: Server,
+  connections: WeakMap<Duplex, Connection>,
+  maxDrainBytes: number,
+): void {
+  const onRequest = (
+    message: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue = false,
+  ): void => {
+    const connection = connections.get(message.socket);
+    if (connection === undefined || connection.isEnding) return;
+    connection.accept(
+      new NodeExchange(connection, message, response, maxDrainBytes, awaitsContinue),
+    );
+  };
+  server.on("request", (message, response) => onRequest(message, response));
+  server.on("checkExpectation", (message, response) => onRequest(message, response));
+  server.on("checkContinue", (message, response) => onRequest(message, response, true));
+  server.on("connect", (_message: IncomingMessage, stream: Duplex) => {
+    const connection = connections.get(stream);
+    if (connection === undefined || connection.isEnding) return;
+    connection.reject(new MethodError("unknown method CONNECT: send POST", "POST"));
+  });
+  server.on("clientError", (error, stream) => {
+    const connection = connections.get(stream);
+    const requestError = toRequestError(error);
+    if (connection === undefined || requestError === undefined || stream.destroyed) {
+      stream.destroy();
+      return;
+    }
+    // The last response is being sent.
+    if (stream.writableEnded) return;
+    const { newest } = connection;
+    if (newest?.isComplete === false) newest.fail(requestError);
+    else if (!connection.isEnding) connection.reject(requestError);
+  });
+}
+
+/**
+ * Converts an error of the connection or of node:http's parser.
+ *
+ * @returns undefined if the connection failed, so that no response can be sent
+ */
+function toRequestError(error: NodeJS.ErrnoException): RequestError | undefined {
+  const { code = "" } = error;
+  if (code === "HPE_INVALID_EOF_STATE") return requestCut;
+  if (code === "HPE_HEADER_OVERFLOW") return headTooLarge;
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
+    return new RequestError("malformedHttp", "the chunk extensions are too large: leave them out");
+  }
+  if (!code.startsWith("HPE_")) return undefined;
+  const reason =
+    code === "HPE_PAUSED_H2_UPGRADE" ? "it is HTTP/2" : error.message.replace(/^Parse Error: /, "");
+  return new RequestError("malformedHttp", `the request is not well-formed HTTP/1.1 (${reason})`);
+}
+
+/** A request that node:http parsed. */
+class NodeExchange implements Exchange {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HttpHeaders;
+  readonly repeated: ReadonlyMap<string, number>;
+  readonly error: RequestError | undefined;
+  readonly receivedAtMs = performance.now();
+  readonly isLate: boolean;
+  readonly isFinal: boolean;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
+  readonly #connection: Connection;
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #maxDrainBytes: number;
+  #awaitsContinue: boolean;
+  #readBytes = 0;
+  #failure: RequestError | undefined;
+  #onFailure: ((error: RequestError) => void) | undefined;
+
+  constructor(
+    connection: Connection,
+    message: IncomingMessage,
+    response: ServerResponse,
+    maxDrainBytes: number,
+    awaitsContinue: boolean,
+  ) {
+    const { httpVersion, method = "", url = "", rawHeaders } = message;
+    const headers = message.headers as HttpHeaders;
+    const head: RawHead = { httpVersion, url, rawHeaders, headers };
+    this.method = method;
+    this.target = url;
+    this.headers = headers;
+    this.repeated = countRepeated(head);
+    this.error = toHeadError(head, this.repeated);
+    this.isLate = connection.isLate(this.receivedAtMs);
+    // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
+    this.isFinal =
+      this.error !== undefined || !keepsAlive(head) || headers["upgrade"] !== undefined;
+    this.#connection = connection;
+    this.#message = message;
+    this.#response = response;
+    this.#maxDrainBytes = maxDrainBytes;
+    this.#awaitsContinue = awaitsContinue;
+  }
+
+  readBody(maxBytes: number): BodyResult | Promise<BodyResult> {
+    if (this.#failure !== undefined) return this.#failure;
+    // Its close event has passed.
+    if (this.#message.destroyed) return requestCut;
+    if (this.#awaitsContinue) this.#response.writeContinue();
+    this.#awaitsContinue = false;
+    const { admission } = this.#connection;
+    admission.startTransfer(this);
+    return new Promise((resolve) => {
+      let body: BodyBuffer | undefined;
+      body = new BodyBuffer(this, this.headers, admission, maxBytes);
+      const settle = (result: BodyResult): void => {
+        body = undefined;
+        resolve(result);
+      };
+      this.#message.on("data", (piece: Buffer) => {
+        if (body === undefined) return;
+        this.#readBytes += piece.length;
+        const error = body.add(piece);
+        if (error !== undefined) settle(error);
+      });
+      this.#message.once("end", () => {
+        if (body !== undefined) settle(body.end());
+      });
+      this.#message.once("close", () => settle(requestCut));
+      this.#onFailure = settle;
+    });
+  }
+
+  fail(error: RequestError): void {
+    if (this.#response.headersSent) this.#connection.end();
+    this.#failure ??= error;
+    this.#onFailure?.(error);
+  }
+
+  get isComplete(): boolean {
+    return this.#message.complete;
+  }
+
+  get canContinue(): boolean {
+    if (this.#failure !== undefined) return false;
+    if (this.#message.complete) return true;
+    // A chunked body has no announced length.
+    const bodyBytes = Number(this.headers["content-length"] ?? this.#readBytes);
+    return bodyBytes <= this.#maxDrainBytes && !this.#awaitsContinue;
+  }
+
+  send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
+    this.#response.once("close", onSent);
+    this.#response.writeHead(response.status, headers.flat()).end(response.body);
+    if (!this.#message.complete) this.#drain();
+  }
+
+  /** Discards the rest of the body, up to the limit. */
+  #drain(): void {
+    this.#message.on("data", ({ length }: Buffer) => {
+      this.#readBytes += length;
+      if (this.#readBytes > this.#maxDrainBytes) this.#connection.end();
+    });
+  }
+
+  evict(error: RequestError): void {
+    if (this.#response.headersSent) this.#connection.close();
+    else this.fail(error);
+  }
+}
