@@ -1,9 +1,13 @@
 /** Metrics of a server for Prometheus, and the separate address that serves them. Loaded on demand. */
-import { createServer, type Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "./admission.ts";
 import type { FaultKind } from "./faults.ts";
 import { listen } from "./http/listen.ts";
+import { createServer } from "./http/node-http.ts";
+import { Slicer } from "./http/slicer.ts";
 import type { RequestRecord } from "./request.ts";
 
 /** Metrics of one server. */
@@ -150,23 +154,29 @@ export interface MetricsServer {
 const maxConnections = 20;
 /** Maximum time for a request and its response. */
 const timeoutMs = 5000;
-/** Maximum size of the head of a request, in bytes. */
-const maxHeadBytes = 16 * 1024;
+/** Bytes that node:http parses at once. */
+const sliceBytes = 256;
 
 /**
- * Starts a server that serves `GET /metrics` only, one request per connection. It reads one head and nothing after it:
- * node:http parses everything that has arrived, and 100 clients that pipeline requests and never read took 370 MiB.
+ * Starts a server that serves `GET /metrics` only, one request per connection.
  *
  * @param place a port of 0 selects a free one
  * @throws the error of node:net if it cannot listen
  */
 export async function openMetricsServer(
   metrics: Metrics,
-  { host, port }: { readonly host: string; readonly port: number },
+  place: { readonly host: string; readonly port: number },
 ): Promise<MetricsServer> {
   /** Oldest first. */
   const connections = new Set<Socket>();
-  const server = createServer((socket) => {
+  const served = new WeakSet<Duplex>();
+  const httpServer = createServer(({ method = "", socket, url = "" }, response) => {
+    if (served.has(socket)) return;
+    served.add(socket);
+    void respond(method, url, response, metrics);
+  });
+  httpServer.on("clientError", (_, stream) => stream.destroy());
+  const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
     const [oldest] = connections;
     if (connections.size === maxConnections) oldest?.destroy();
     connections.add(socket);
@@ -176,16 +186,11 @@ export async function openMetricsServer(
       clearTimeout(timer);
       connections.delete(socket);
     });
-    let head = "";
-    socket.setEncoding("latin1").on("data", (text: string) => {
-      head += text;
-      if (head.includes("\r\n\r\n")) {
-        socket.removeAllListeners("data").pause();
-        void toResponse(head, metrics).then((response) => socket.end(response));
-      } else if (head.length > maxHeadBytes) socket.destroy();
-    });
+    const countBytes = (): number => (served.has(slicer) ? 0 : sliceBytes);
+    const slicer = new Slicer(socket, Buffer.alloc(0), countBytes);
+    httpServer.emit("connection", slicer);
   });
-  const { origin } = await listen(server, { host, port }, false);
+  const { origin } = await listen(server, place, false);
   const close = (): void => {
     server.close();
     for (const socket of connections) socket.destroy();
@@ -193,23 +198,27 @@ export async function openMetricsServer(
   return { url: `${origin}/metrics`, close };
 }
 
-async function toResponse(head: string, metrics: Metrics): Promise<string> {
-  const [method, target] = head.split(" ", 2);
-  if (target !== "/metrics") return toText("404 Not Found", "text/plain", "GET /metrics\n");
-  if (method !== "GET" && method !== "HEAD") {
-    return toText("405 Method Not Allowed", "text/plain\r\nAllow: GET, HEAD", "GET /metrics\n");
+async function respond(
+  method: string,
+  url: string,
+  response: ServerResponse,
+  metrics: Metrics,
+): Promise<void> {
+  const send = (status: number, type: string, body: string): void => {
+    response.writeHead(status, {
+      "Content-Type": type,
+      "Content-Length": Buffer.byteLength(body),
+      Connection: "close",
+      ...(status === 405 && { Allow: "GET, HEAD" }),
+    });
+    response.end(body);
+  };
+  if (url !== "/metrics") send(404, "text/plain", "GET /metrics\n");
+  else if (method !== "GET" && method !== "HEAD") send(405, "text/plain", "GET /metrics\n");
+  else {
+    await metrics.render().then(
+      (text) => send(200, metrics.contentType, text),
+      () => send(500, "text/plain", ""),
+    );
   }
-  try {
-    const response = toText("200 OK", metrics.contentType, await metrics.render());
-    return method === "GET" ? response : response.slice(0, response.indexOf("\r\n\r\n") + 4);
-  } catch {
-    return toText("500 Internal Server Error", "text/plain", "");
-  }
-}
-
-/** Formats a response that ends the connection. */
-function toText(status: string, contentType: string, body: string): string {
-  const date = new Date().toUTCString();
-  const length = Buffer.byteLength(body);
-  return `HTTP/1.1 ${status}\r\nDate: ${date}\r\nContent-Type: ${contentType}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n${body}`;
 }

@@ -134,20 +134,14 @@ interface ConnectionsOptions {
   readonly start: (connection: Connection) => void;
 }
 
-/** A socket in a TLS handshake. */
-interface Handshake extends IdleConnection {
-  /** Set if the client gets this error after the handshake. */
-  readonly error: RequestError | undefined;
-}
-
 /** The connections of one server. */
 class Connections {
   readonly #server: Server;
   readonly #options: ConnectionsOptions;
   readonly #maxSockets: number;
   readonly #open = new Set<Connection>();
-  /** Handshakes, oldest first, by {@link toPeer}. */
-  readonly #handshakes = new Map<string, Handshake>();
+  /** TLS handshakes by {@link toPeer}, and the error that a client gets after it. */
+  readonly #handshakes = new Map<string, IdleConnection & { readonly error?: RequestError }>();
   /** Sockets that were not accepted and get an error response. */
   readonly #rejected = new Set<Socket>();
 
@@ -159,7 +153,7 @@ class Connections {
     server.maxConnections = Math.min(this.#maxSockets, maxStartingConnections);
     server.on("connection", (socket: Socket) => this.#onConnection(socket));
     options.tlsServer?.on("secureConnection", (socket: Socket) => {
-      const peer = toPeer(socket) ?? "";
+      const peer = toPeer(socket);
       const handshake = this.#handshakes.get(peer);
       this.#handshakes.delete(peer);
       if (handshake !== undefined) options.edge.admission.markBusy(handshake);
@@ -175,35 +169,50 @@ class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    const { edge, handshakeTimeoutMs, tlsServer } = this.#options;
-    const { admission } = edge;
+    const { admission } = this.#options.edge;
     const error = admission.addConnection();
     const uncount = (): void => admission.removeConnection();
-    if (error === undefined) {
-      socket.once("close", uncount);
-    } else {
-      uncount();
-      this.#addRejected(socket);
-    }
-    if (tlsServer === undefined) {
-      this.#accept(socket, error);
-      return;
-    }
-    const forget = this.#awaitHandshake(socket, error);
+    socket.once("close", uncount);
+    if (error !== undefined) this.#addRejected(socket, uncount);
+    if (this.#options.tlsServer === undefined) this.#accept(socket, error);
+    else this.#startTls(socket, error, uncount, this.#options.tlsServer);
+  }
+
+  /** TLS starts after the first byte. A letter begins an HTTP request, and never a TLS record (RFC 8446 section 5.1). */
+  #startTls(
+    socket: Socket,
+    error: RequestError | undefined,
+    uncount: () => void,
+    tlsServer: TlsServer,
+  ): void {
+    const { edge, handshakeTimeoutMs } = this.#options;
+    const peer = toPeer(socket);
+    const handshake = { ...(error && { error }), close: () => void socket.destroy() };
+    const forget = (): void => {
+      edge.admission.markBusy(handshake);
+      this.#handshakes.delete(peer);
+    };
+    this.#handshakes.set(peer, handshake);
+    // It makes room for others like an idle connection: its client may never finish it.
+    if (error === undefined) edge.admission.markIdle(handshake);
     socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
-    awaitFirstByte(socket, (isPlainHttp) => {
-      socket.setTimeout(0);
-      if (!isPlainHttp) {
-        tlsServer.emit("connection", socket);
+    // TLS adds a listener of its own. The close event follows.
+    socket.on("error", () => undefined).once("close", forget);
+    socket.once("readable", () => {
+      const bytes = socket.read() as Buffer | null;
+      if (bytes === null) {
+        socket.destroy();
         return;
       }
-      forget();
-      if (error === undefined) {
-        socket.off("close", uncount);
-        uncount();
+      socket.setTimeout(0);
+      if (/^[A-Za-z]/.test(bytes.toString("latin1", 0, 1))) {
+        forget();
+        if (error === undefined) this.#addRejected(socket, uncount);
+        this.#reject(socket, plainHttp);
+      } else {
+        socket.unshift(bytes);
+        tlsServer.emit("connection", socket);
       }
-      this.#addRejected(socket);
-      this.#reject(socket, plainHttp);
     });
   }
 
@@ -228,27 +237,35 @@ class Connections {
   async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const handshake of this.#handshakes.values()) handshake.close();
-    this.#closeUnused((connection) => !connection.isExpectingRequest);
-    const closeUnused = (): void => this.#closeUnused(() => true);
+    for (const connection of this.#open) {
+      if (!connection.isExpectingRequest) closeUnused(connection);
+    }
+    const closeAllUnused = (): void => this.#open.forEach(closeUnused);
     // The turn after the timer reads what had arrived before, even if the event loop was blocked.
-    if (isClientLocal) setTimer(() => setImmediate(closeUnused), localGraceMs);
+    if (isClientLocal) setTimer(() => setImmediate(closeAllUnused), localGraceMs);
+    const close = (isDue: (connection: Connection) => boolean): void => {
+      for (const connection of this.#open) if (isDue(connection)) connection.close();
+      for (const socket of this.#rejected) socket.destroy();
+    };
     const timers = [
-      setTimeout(closeUnused, Math.min(graceMs, timeoutMs)),
-      setTimeout(() => this.#rejectHeads(), Math.min(lastHeadMs, timeoutMs)),
-      setTimeout(() => this.#closeEnded(), lastReadMs),
-      setTimeout(() => this.#cutOff(), timeoutMs),
-      setTimeout(() => this.#closeAll(), timeoutMs + lastResponsesMs),
+      setTimeout(closeAllUnused, Math.min(graceMs, timeoutMs)),
+      setTimeout(() => this.#open.forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
+      setTimeout(() => close(({ isSettled }) => isSettled), lastReadMs),
+      setTimeout(() => this.#open.forEach((each) => each.cutOff(serverStopping)), timeoutMs),
+      setTimeout(() => close(() => true), timeoutMs + lastResponsesMs),
     ];
     await closed;
     for (const timer of timers) clearTimeout(timer);
   }
 
-  /** Counts a socket that is not accepted. If there are too many, closes the oldest: it is silent, or has got its response. */
-  #addRejected(socket: Socket): void {
-    if (this.#rejected.size === maxRejected) {
-      const [oldest] = this.#rejected;
-      if (oldest !== undefined) this.#rejected.delete(oldest);
-      oldest?.destroy();
+  /** Counts a socket as one that is not accepted. If there are too many, closes the oldest: it is silent, or has its response. */
+  #addRejected(socket: Socket, uncount: () => void): void {
+    socket.off("close", uncount);
+    uncount();
+    const [oldest] = this.#rejected;
+    if (this.#rejected.size === maxRejected && oldest !== undefined) {
+      this.#rejected.delete(oldest);
+      oldest.destroy();
     }
     this.#rejected.add(socket);
     socket.once("close", () => this.#rejected.delete(socket));
@@ -263,64 +280,17 @@ class Connections {
     socket.write(toText(response, [...response.headers, ...toConnectionHeaders(undefined)]));
     lingeringClose(socket);
   }
+}
 
-  #closeUnused(isDue: (connection: Connection) => boolean): void {
-    for (const connection of this.#open) {
-      if (connection.isEnding || connection.isReceiving || !isDue(connection)) continue;
-      if (connection.isSettled) connection.close();
-      else if (connection.isIdle) connection.end();
-    }
-  }
+/** Closes a connection whose client sends nothing. */
+function closeUnused(connection: Connection): void {
+  if (connection.isEnding || connection.isReceiving) return;
+  if (connection.isSettled) connection.close();
+  else if (connection.isIdle) connection.end();
+}
 
-  #rejectHeads(): void {
-    for (const connection of this.#open) {
-      if (!connection.isEnding && connection.isIdle) connection.reject(serverStopping);
-    }
-  }
-
-  #closeEnded(): void {
-    for (const connection of this.#open) if (connection.isSettled) connection.close();
-    for (const socket of this.#rejected) socket.destroy();
-  }
-
-  #cutOff(): void {
-    for (const connection of this.#open) connection.cutOff(serverStopping);
-  }
-
-  #closeAll(): void {
-    for (const connection of this.#open) connection.close();
-    for (const socket of this.#rejected) socket.destroy();
-  }
-
-  /**
-   * A handshake that is accepted makes room for others like an idle connection: its client may never finish it.
-   *
-   * @returns a function that ends the wait
-   */
-  #awaitHandshake(socket: Socket, error: RequestError | undefined): () => void {
-    const { admission } = this.#options.edge;
-    const peer = toPeer(socket);
-    if (peer === undefined) {
-      if (error !== undefined) socket.destroy();
-      return () => undefined;
-    }
-    const forget = (): void => {
-      admission.markBusy(handshake);
-      this.#handshakes.delete(peer);
-      this.#rejected.delete(socket);
-    };
-    const handshake: Handshake = {
-      error,
-      close() {
-        forget();
-        socket.destroy();
-      },
-    };
-    this.#handshakes.set(peer, handshake);
-    if (error === undefined) admission.markIdle(handshake);
-    socket.once("close", forget);
-    return forget;
-  }
+function rejectHead(connection: Connection): void {
+  if (!connection.isEnding && connection.isIdle) connection.reject(serverStopping);
 }
 
 /** Error for a request without TLS on a TLS port. */
@@ -329,25 +299,7 @@ const plainHttp = new RequestError(
   "this port expects TLS: use https:// instead of http:// in the URL",
 );
 
-/**
- * Waits for the first byte of a socket, and leaves it there. A letter begins an HTTP request, and never a TLS record
- * (RFC 8446 section 5.1).
- */
-function awaitFirstByte(socket: Socket, next: (isPlainHttp: boolean) => void): void {
-  // TLS adds a listener of its own. The close event follows.
-  socket.on("error", () => undefined);
-  socket.once("readable", () => {
-    const bytes = socket.read() as Buffer | null;
-    if (bytes === null) {
-      socket.destroy();
-      return;
-    }
-    socket.unshift(bytes);
-    next(/^[A-Za-z]/.test(bytes.toString("latin1", 0, 1)));
-  });
-}
-
-/** The same for a socket and the TLS socket on it. @returns undefined for a Unix socket, whose clients have no name */
-function toPeer({ remoteAddress, remotePort }: Socket): string | undefined {
-  return remotePort === undefined ? undefined : `${remoteAddress} ${remotePort}`;
+/** The same for a socket and the TLS socket on it. */
+function toPeer({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

@@ -16,15 +16,7 @@ interface SimpleHead {
   readonly isFinal: boolean;
 }
 
-/** A simple create in the bytes of a connection. */
-interface SimpleCreate extends SimpleHead {
-  readonly bodyStart: number;
-  /** Position after the body: after the end of the bytes if a part of it is missing. */
-  readonly end: number;
-}
-
-/** Finds the simple create that begins at `start`. Returns undefined if there is none with a complete head. */
-export type SimpleCreateParser = (bytes: Buffer, start: number) => SimpleCreate | undefined;
+type SimpleCreateParser = ReturnType<typeof createSimpleCreateParser>;
 
 const maxHeadBytes = 4096;
 /** A header line with one possible reading: no folding, no empty value, no control or non-ASCII character. */
@@ -42,16 +34,8 @@ const changingHeader = /\r\n(?:trace(?:parent|state)|x-[a-z-]+-id):/i;
 const maxKnown = 250;
 const maxKnownMs = 60_000;
 
-/**
- * Creates the parser.
- *
- * @param createPath path of the create operation
- * @param maxBodyBytes maximum length of a body
- */
-export function createSimpleCreateParser(
-  createPath: string,
-  maxBodyBytes: number,
-): SimpleCreateParser {
+/** Returns a function that finds the head of the simple create which begins at `start`, and where its body begins. */
+export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
   const known = new Map<string, SimpleHead>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -64,7 +48,7 @@ export function createSimpleCreateParser(
   function readHead(text: string): SimpleHead | undefined {
     const found = known.get(text);
     if (found !== undefined) return found;
-    const head = parseHead(text, createPath);
+    const head = parseHead(text, path);
     if (head === undefined || head.bodyLength > maxBodyBytes) return undefined;
     if (changingHeader.test(text)) return head;
     if (known.size === maxKnown) forget();
@@ -73,13 +57,11 @@ export function createSimpleCreateParser(
     return head;
   }
 
-  return (bytes, start) => {
+  return (bytes: Buffer, start: number) => {
     const headEnd = bytes.indexOf("\r\n\r\n", start);
     if (headEnd < 0 || headEnd - start > maxHeadBytes) return undefined;
     const head = readHead(bytes.toString("latin1", start, headEnd));
-    if (head === undefined) return undefined;
-    const bodyStart = headEnd + 4;
-    return { ...head, bodyStart, end: bodyStart + head.bodyLength };
+    return head && { head, bodyStart: headEnd + 4 };
   };
 }
 
@@ -105,22 +87,21 @@ function parseHead(text: string, target: string): SimpleHead | undefined {
 /** Bytes of an incomplete request that are read while the requests before it are in flight: the next read may complete it. */
 const maxCutBytes = 16 * 1024;
 
+/** Passes a connection and its first bytes to node:http. */
+type HandOver = (connection: Connection, bytes: Buffer) => void;
+
 /** Reads a new connection. */
 export class Lane implements Reader {
   readonly #connection: Connection;
   readonly #parse: SimpleCreateParser;
-  readonly #handOver: (connection: Connection, bytes: Buffer) => void;
+  readonly #handOver: HandOver;
   /** What has arrived after the last request. */
   #bytes: Buffer = Buffer.alloc(0);
   #isInputEnded = false;
   #isOver = false;
 
-  /** @param handOver receives the connection, once all its responses are sent, and the bytes that are no simple create */
-  constructor(
-    connection: Connection,
-    parse: SimpleCreateParser,
-    handOver: (connection: Connection, bytes: Buffer) => void,
-  ) {
+  /** @param handOver called at the first other bytes, once all responses are sent */
+  constructor(connection: Connection, parse: SimpleCreateParser, handOver: HandOver) {
     this.#connection = connection;
     this.#parse = parse;
     this.#handOver = handOver;
@@ -140,13 +121,14 @@ export class Lane implements Reader {
     let start = 0;
     while (start < bytes.length && !connection.isFull && !connection.isEnding) {
       const create = this.#parse(bytes, start);
-      if (create === undefined || create.end > bytes.length) break;
-      const body = bytes.subarray(create.bodyStart, create.end);
-      start = create.end;
-      // Before the request is accepted, which may read on.
-      this.#bytes = bytes.subarray(start);
-      connection.accept(new LaneExchange(connection, create, body));
+      if (create === undefined) break;
+      const { head, bodyStart } = create;
+      const end = bodyStart + head.bodyLength;
+      if (end > bytes.length) break;
+      start = end;
+      connection.accept(new LaneExchange(connection, head, bytes.subarray(bodyStart, end)));
     }
+    this.#bytes = bytes.subarray(start);
     if (connection.isEnding) this.#bytes = Buffer.alloc(0);
     else if (this.#bytes.length > 0 && connection.isSettled) this.#leave();
     else if (connection.isFull || this.#bytes.length > maxCutBytes) socket.pause();
@@ -165,10 +147,9 @@ export class Lane implements Reader {
   };
 
   #leave(): void {
-    const { socket } = this.#connection;
     this.#isOver = true;
-    socket.pause();
-    socket.off("data", this.#onData).off("end", this.#onEnd);
+    const { socket } = this.#connection;
+    socket.pause().off("data", this.#onData).off("end", this.#onEnd);
     this.#handOver(this.#connection, this.#bytes);
   }
 }
@@ -190,10 +171,10 @@ class LaneExchange implements Exchange {
   #body: Buffer | undefined;
 
   constructor(connection: Connection, { target, headers, isFinal }: SimpleHead, body: Buffer) {
-    this.#connection = connection;
     this.target = target;
     this.headers = headers;
     this.isFinal = isFinal;
+    this.#connection = connection;
     this.isLate = connection.isLate(this.receivedAtMs);
     this.#body = body;
   }

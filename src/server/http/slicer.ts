@@ -1,16 +1,12 @@
 /**
- * A socket as node:http sees it, which limits how much it parses at once. node:http makes objects for every request of a
- * read before anyone can stop it: 1,900 in 64 KiB, whatever `highWaterMark` or `pause()` say. 1,500 clients that never read
- * took 3 GB. Slices of 256 bytes give 7 requests.
+ * A socket as node:http sees it, in slices. node:http makes objects for every request of a read before anyone can stop it:
+ * 1,900 in 64 KiB, whatever `highWaterMark` and `pause()` say, so that 1,500 clients that never read took 3 GB. A slice of
+ * 256 bytes has 7 requests. `server.emit("connection", slicer)` gives it to a server of node:http.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { lingeringClose } from "./response-bytes.ts";
 
-/** Bytes of a body that node:http holds until they are read. */
-const maxUnreadBytes = 16 * 1024;
-
-/** Give it to a server of node:http with `server.emit("connection", slicer)`. */
 export class Slicer extends Duplex {
   readonly #socket: Socket;
   readonly #countBytes: () => number;
@@ -24,22 +20,16 @@ export class Slicer extends Duplex {
    * @param countBytes returns how many bytes node:http may parse next; 0 for none until {@link Slicer.readMore}
    */
   constructor(socket: Socket, input: Buffer, countBytes: () => number) {
-    super({
-      allowHalfOpen: true,
-      autoDestroy: false,
-      decodeStrings: false,
-      readableHighWaterMark: maxUnreadBytes,
-    });
+    super({ autoDestroy: false, decodeStrings: false, readableHighWaterMark: 16 * 1024 });
     this.#socket = socket;
     this.#input = input;
     this.#countBytes = countBytes;
-    // The close event of the socket follows.
-    this.on("error", () => undefined);
+    this.on("error", () => undefined).once("close", () => socket.destroy());
     socket.on("data", (chunk: Buffer) => {
       if (this.writableEnded) return;
       this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
       this.readMore();
-      if (this.#input.length > 0) socket.pause();
+      if (this.hasBytes) socket.pause();
     });
     socket.once("end", () => this.readMore());
     socket.once("close", () => this.destroy());
@@ -53,16 +43,15 @@ export class Slicer extends Duplex {
   /** Passes the next bytes to node:http, if it wants any and may have them; or the end of the input. */
   readMore(): void {
     if (!this.#isWanted || this.isPaused() || this.writableEnded) return;
-    if (this.#input.length === 0 && !this.#socket.readableEnded) {
-      this.#socket.resume();
-      return;
+    if (!this.hasBytes && !this.#socket.readableEnded) this.#socket.resume();
+    else {
+      const slice = this.#input.subarray(0, this.#countBytes());
+      if (this.hasBytes && slice.length === 0) return;
+      this.#input = this.#input.subarray(slice.length);
+      this.passedBytes += slice.length;
+      this.#isWanted = false;
+      this.push(slice.length > 0 ? slice : null);
     }
-    const slice = this.#input.subarray(0, this.#countBytes());
-    if (slice.length === 0 && this.#input.length > 0) return;
-    this.#input = this.#input.subarray(slice.length);
-    this.passedBytes += slice.length;
-    this.#isWanted = false;
-    this.push(slice.length > 0 ? slice : null);
   }
 
   override _read(): void {
@@ -77,11 +66,7 @@ export class Slicer extends Duplex {
     return this;
   }
 
-  override _write(
-    chunk: string | Buffer,
-    encoding: BufferEncoding,
-    callback: (error?: Error | null) => void,
-  ): void {
+  override _write(chunk: string | Buffer, encoding: BufferEncoding, callback: () => void): void {
     // node:http ends each response with an empty write.
     if (chunk.length === 0) callback();
     else this.#socket.write(chunk, encoding, callback);
@@ -101,10 +86,5 @@ export class Slicer extends Duplex {
   override _final(callback: () => void): void {
     lingeringClose(this.#socket);
     callback();
-  }
-
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#socket.destroy();
-    callback(error);
   }
 }
