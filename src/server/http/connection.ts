@@ -73,6 +73,16 @@ const requestBytes = 1024;
 /** An open connection. */
 export class Connection {
   readonly socket: Socket;
+  readonly admission: Admission;
+  /** The request that arrived last; undefined once the connection is idle. */
+  newest: Exchange | undefined;
+  /** True if no further request is read. */
+  isEnding = false;
+  /**
+   * True if the server accepted the last credential. A client without one has one request at a time, so that strangers who
+   * never read cost little memory.
+   */
+  isTrusted = false;
   readonly #edge: Edge;
   /** Requests without a response, oldest first. The first {@link maxPipelined} are in flight, the others are queued. */
   readonly #queue: Pending[] = [];
@@ -80,12 +90,9 @@ export class Connection {
   readonly #unsent: Exchange[] = [];
   /** Bytes of responses since all earlier ones were sent. */
   #unsentBytes = 0;
-  #newest: Exchange | undefined;
   #reader: Reader | undefined;
   /** Set once node:http has the connection. */
   #slicer: Slicer | undefined;
-  #isTrusted = false;
-  #isEnding = false;
   #isCorked = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
@@ -96,6 +103,7 @@ export class Connection {
 
   constructor(socket: Socket, edge: Edge) {
     this.socket = socket;
+    this.admission = edge.admission;
     this.#edge = edge;
     edge.admission.markIdle(this);
     // The close event follows.
@@ -112,10 +120,6 @@ export class Connection {
     this.#checkTime();
   }
 
-  get admission(): Admission {
-    return this.#edge.admission;
-  }
-
   /** True if no response is owed. */
   get isIdle(): boolean {
     return this.#queue.length === 0;
@@ -124,24 +128,6 @@ export class Connection {
   /** True if all responses are sent as well. */
   get isSettled(): boolean {
     return this.isIdle && this.#unsent.length === 0;
-  }
-
-  /** True if no further request is read. */
-  get isEnding(): boolean {
-    return this.#isEnding;
-  }
-
-  /** The request that arrived last. */
-  get newest(): Exchange | undefined {
-    return this.#newest;
-  }
-
-  /**
-   * True if the server accepted the last credential. A client without one has one request at a time, so that strangers who
-   * never read cost little memory.
-   */
-  get isTrusted(): boolean {
-    return this.#isTrusted;
   }
 
   /** True if bytes arrived after the last response: a request may be incomplete. */
@@ -166,29 +152,24 @@ export class Connection {
    * then. Without a token, the rest of the body of the only request is still read.
    */
   get isFull(): boolean {
-    if (!this.#isTrusted) return !this.isSettled && this.#newest?.isComplete !== false;
+    if (!this.isTrusted) return !this.isSettled && this.newest?.isComplete !== false;
     const requests = this.#queue.length + this.#unsent.length;
     return requests > this.admission.pipelineDepth || this.#unsentBytes >= maxUnsentBytes;
   }
 
-  /** Reads through this reader from now on. */
-  use(reader: Reader): void {
+  /** Reads through this reader from now on, and writes through it if it is that of node:http. */
+  use(reader: Reader, slicer?: Slicer): void {
     this.#reader = reader;
-  }
-
-  /** Reads and writes through node:http from now on. */
-  useSlicer(slicer: Slicer): void {
     this.#slicer = slicer;
-    this.#reader = slicer;
   }
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
   accept(exchange: Exchange): void {
-    this.#newest = exchange;
-    if (exchange.isFinal) this.#isEnding = true;
+    this.newest = exchange;
+    if (exchange.isFinal) this.isEnding = true;
     if (!exchange.isComplete) this.#receivingSinceMs = exchange.receivedAtMs;
     if (exchange.headers["authorization"] !== undefined) {
-      this.#isTrusted = this.#edge.handler.accepts(exchange);
+      this.isTrusted = this.#edge.handler.accepts(exchange);
     }
     const pending = this.#enqueue(exchange);
     if (this.#queue.length <= maxPipelined) this.#handle(pending);
@@ -199,8 +180,8 @@ export class Connection {
    * Bytes that belong to a request with a response get no second one.
    */
   reject(error: RequestError): void {
-    this.#isEnding = true;
-    if (this.#newest?.isComplete !== false) {
+    this.isEnding = true;
+    if (this.newest?.isComplete !== false) {
       this.#enqueue(undefined, this.#edge.handler.reject(error));
       this.#flush();
     }
@@ -209,7 +190,7 @@ export class Connection {
 
   /** Sends this error for each request in flight, and closes the connection. */
   cutOff(error: RequestError): void {
-    this.#isEnding = true;
+    this.isEnding = true;
     for (const pending of this.#queue) {
       pending.response ??= this.#edge.handler.reject(error, pending.exchange);
     }
@@ -219,13 +200,13 @@ export class Connection {
 
   /** Closes the connection after the responses in flight. */
   end(): void {
-    this.#isEnding = true;
+    this.isEnding = true;
     this.#settle();
   }
 
   /** Closes the connection at once. */
   close(): void {
-    this.#isEnding = true;
+    this.isEnding = true;
     this.socket.destroy();
   }
 
@@ -242,10 +223,13 @@ export class Connection {
   }
 
   #handle(pending: Pending): void {
-    if (pending.exchange === undefined || pending.response !== undefined) return;
-    void this.#edge.handler.handle(pending.exchange).then((response) => {
+    const { exchange } = pending;
+    if (exchange === undefined || pending.response !== undefined) return;
+    void this.#edge.handler.handle(exchange).then((response) => {
       pending.response ??= response;
-      this.#flush();
+      if (exchange.isComplete) this.#flush();
+      // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
+      else setImmediate(() => this.#flush());
     });
   }
 
@@ -292,7 +276,7 @@ export class Connection {
     const { handler, idleTimeoutMs, stoppedAtMs } = this.#edge;
     const isAborted = this.socket.destroyed;
     const nowMs = performance.now();
-    if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.#isEnding = true;
+    if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.isEnding = true;
     if (response.isDropped === true) this.socket.destroy();
     handler.report(exchange, response, isAborted);
     this.#lastSentAtMs = nowMs;
@@ -300,7 +284,7 @@ export class Connection {
       if (exchange !== undefined) this.admission.release(exchange);
       return;
     }
-    const isLast = this.#isEnding && this.isIdle;
+    const isLast = this.isEnding && this.isIdle;
     const keepAliveSeconds = isLast ? undefined : Math.floor(idleTimeoutMs / 1000);
     const headers = [...response.headers, ...toConnectionHeaders(keepAliveSeconds)];
     if (exchange === undefined) {
@@ -335,10 +319,10 @@ export class Connection {
   #settle(): void {
     if (!this.isSettled) return;
     // An idle connection keeps nothing of its last request.
-    if (this.#newest?.isComplete === true) this.#newest = undefined;
+    if (this.newest?.isComplete === true) this.newest = undefined;
     // What waited for the responses begins to arrive now.
     if (this.#reader?.hasBytes === true) this.#receivingSinceMs = performance.now();
-    if (!this.#isEnding) return;
+    if (!this.isEnding) return;
     if (this.#slicer === undefined) lingeringClose(this.socket);
     else this.#slicer.destroySoon();
   }
@@ -351,7 +335,7 @@ export class Connection {
     const { idleTimeoutMs, readTimeoutMs, requestTimeoutMs } = this.#edge;
     if (this.#unsent.length > 0) return this.#lastSentAtMs + readTimeoutMs;
     const receivingSinceMs = Math.max(this.#receivingSinceMs, this.#lastSentAtMs);
-    if (this.#newest?.isComplete === false) return receivingSinceMs + requestTimeoutMs;
+    if (this.newest?.isComplete === false) return receivingSinceMs + requestTimeoutMs;
     if (!this.isIdle) return Number.POSITIVE_INFINITY;
     if (this.isReceiving) return receivingSinceMs + requestTimeoutMs / 3;
     return Math.max(this.#openedAtMs, this.#lastSentAtMs) + idleTimeoutMs + idleGraceMs;
@@ -370,13 +354,13 @@ export class Connection {
   };
 
   #timeOut(): void {
-    const newest = this.#newest;
+    const newest = this.newest;
     if (this.#unsent.length > 0) this.close();
     else if (newest?.isComplete === false) {
       if (this.isIdle) this.end();
       else newest.fail(requestTimedOut);
     } else if (this.isReceiving) {
-      if (!this.#isEnding) this.reject(requestTimedOut);
-    } else if (!this.#isEnding) this.close();
+      if (!this.isEnding) this.reject(requestTimedOut);
+    } else if (!this.isEnding) this.close();
   }
 }

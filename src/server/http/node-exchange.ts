@@ -63,7 +63,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     };
     const slicer = new Slicer(connection.socket, input, countBytes);
     connections.set(slicer, connection);
-    connection.useSlicer(slicer);
+    connection.use(slicer, slicer);
     server.emit("connection", slicer);
     // The request that arrives will not be complete. Otherwise the responses in flight are sent first.
     slicer.once("end", () => {

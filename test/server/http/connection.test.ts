@@ -1,7 +1,6 @@
 /** Connections: order of responses, early rejections, slow and half-closed clients, and the stop of the server. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { StoreError, type StoreErrorReason } from "../../../src/core/store.ts";
 import { stopClock } from "../../helpers/clock.ts";
@@ -302,26 +301,6 @@ describe("after CONNECT", () => {
     const closed = { creates: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(closed);
   });
-});
-
-it("responds to many clients over several turns of the event loop, so that new clients need not wait", async () => {
-  const moveClock = stopClock();
-  let responses = 0;
-  const onResponse = (): void => {
-    responses++;
-    moveClock(10);
-  };
-  await using server = await startHeldServer({ onResponse });
-  const clients = [1, 2, 3].map((id) => exchangeRaw(server.port, create(id)));
-  await server.held.isWaiting(clients.length);
-  server.held.release("created");
-  const counts = [];
-  while (responses < clients.length) {
-    await nextTurn();
-    counts.push(responses);
-  }
-  expect(counts).toEqual(expect.arrayContaining([1, 2, 3]));
-  expect(await Promise.all(clients)).toMatchObject(clients.map(() => ({ status: 200 })));
 });
 
 it("stores nothing and reports no error for a client that disconnects in the middle of a request", async () => {
