@@ -27,11 +27,6 @@ export type ContractOperationId = {
   [Id in OperationId]: (typeof operations)[Id]["needsToken"] extends true ? Id : never;
 }[OperationId];
 
-/** Returns whether an operation is one of the contract. */
-export function isContractOperation(id: OperationId): id is ContractOperationId {
-  return operations[id].needsToken;
-}
-
 /** The parameters in the text of a path: those of `/plants/{id}` are `{ id: string }`. */
 export type PathParameters<Path extends string> = {
   readonly [Name in ParameterName<Path>]: string;

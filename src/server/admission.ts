@@ -50,8 +50,8 @@ export interface IdleConnection {
 }
 
 /**
- * A request that holds bytes: those of its body while it arrives and while the plant waits for the store, then those of
- * its response until it is sent. Only {@link Admission} writes the two numbers.
+ * A request that holds bytes: those of its body until its plant is stored, then those of its response until it is sent. Only
+ * {@link Admission} writes the two numbers.
  */
 export interface ByteHolder {
   heldBytes: number;
@@ -66,42 +66,33 @@ export class Admission {
   readonly #limits: Required<ServerLimits>;
   /** Holders that wait for their client, oldest first. */
   readonly #transfers = new Set<ByteHolder>();
-  /** Idle connections, longest idle first. */
-  readonly #idle = new Set<IdleConnection>();
-  #creates = 0;
   #bytes = 0;
-  #connections = 0;
+  /** Idle connections, longest idle first. */
+  readonly idle = new Set<IdleConnection>();
+  /** Number of creates that wait for the store. */
+  creates = 0;
+  /** Number of connections. */
+  connections = 0;
 
   constructor(limits: ServerLimits) {
     this.#limits = { maxWaitingBytes, ...limits };
   }
 
   get load(): ServerLoad {
-    return { creates: this.#creates, waitingBytes: this.#bytes, connections: this.#connections };
+    return { creates: this.creates, waitingBytes: this.#bytes, connections: this.connections };
   }
 
   /** Number of requests in flight above which a connection is not read: fewer while many connections are busy. */
   get pipelineDepth(): number {
-    const busy = Math.max(1, this.#connections - this.#idle.size);
+    const busy = Math.max(1, this.connections - this.idle.size);
     return Math.min(maxPipelined, Math.ceil(maxPipelinedTogether / busy));
   }
 
   /** Returns an error if no further create may wait for the store. */
   checkCreates(): RequestError | undefined {
     const { maxInflight } = this.#limits;
-    if (this.#creates < maxInflight) return undefined;
+    if (this.creates < maxInflight) return undefined;
     return overloaded(`${maxInflight} creates are in flight`);
-  }
-
-  /** Counts a create until {@link Admission.endCreate}. Returns an error if it may not wait for the store. */
-  beginCreate(): RequestError | undefined {
-    const error = this.checkCreates();
-    if (error === undefined) this.#creates++;
-    return error;
-  }
-
-  endCreate(): void {
-    this.#creates--;
   }
 
   /**
@@ -112,33 +103,20 @@ export class Admission {
    */
   addConnection(): RequestError | undefined {
     const { maxConnections } = this.#limits;
-    if (++this.#connections <= maxConnections) return undefined;
-    const [longestIdle] = this.#idle;
+    if (++this.connections <= maxConnections) return undefined;
+    const [longestIdle] = this.idle;
     if (longestIdle !== undefined) {
-      this.#idle.delete(longestIdle);
+      this.idle.delete(longestIdle);
       longestIdle.close();
       return undefined;
     }
     const error = overloaded(`${maxConnections} connections are open`);
-    if (this.#connections > maxConnections + maxDraining) return error;
     const [oldest] = this.#transfers;
-    if (oldest === undefined || oldest.transferStartedAtMs > this.#slowSinceMs()) return error;
+    const isFull = this.connections > maxConnections + maxDraining;
+    if (isFull || oldest === undefined || !this.#isSlow(oldest)) return error;
     this.release(oldest);
     oldest.evict(error);
     return undefined;
-  }
-
-  removeConnection(): void {
-    this.#connections--;
-  }
-
-  markIdle(connection: IdleConnection): void {
-    this.#idle.add(connection);
-  }
-
-  /** Call it as well when the connection is closed. */
-  markBusy(connection: IdleConnection): void {
-    this.#idle.delete(connection);
   }
 
   /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. */
@@ -146,7 +124,7 @@ export class Admission {
     if (this.#isOver(bytes)) {
       const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
       const wasTransfer = this.#transfers.has(holder);
-      this.#makeRoom(bytes, this.#slowSinceMs(), error);
+      this.#makeRoom(bytes, error, (other) => this.#isSlow(other));
       const isEvicted = wasTransfer && !this.#transfers.has(holder);
       if (isEvicted || this.#isOver(bytes)) return error;
     }
@@ -158,9 +136,7 @@ export class Admission {
   /** Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room. */
   holdResponse(holder: ByteHolder, bytes: number): void {
     this.release(holder);
-    if (this.#isOver(bytes)) {
-      this.#makeRoom(bytes, performance.now(), overloaded("the memory is needed"));
-    }
+    if (this.#isOver(bytes)) this.#makeRoom(bytes, overloaded("the memory is needed"), () => true);
     this.#bytes += bytes;
     holder.heldBytes = bytes;
   }
@@ -186,14 +162,13 @@ export class Admission {
     return this.#bytes + bytes > this.#limits.maxWaitingBytes;
   }
 
-  /** A transfer that started before is slow. */
-  #slowSinceMs(): number {
-    return performance.now() - this.#limits.requestTimeoutMs / 12;
+  #isSlow({ transferStartedAtMs }: ByteHolder): boolean {
+    return performance.now() - transferStartedAtMs >= this.#limits.requestTimeoutMs / 12;
   }
 
-  #makeRoom(bytes: number, startedBeforeMs: number, error: RequestError): void {
+  #makeRoom(bytes: number, error: RequestError, mayEvict: (holder: ByteHolder) => boolean): void {
     for (const holder of this.#transfers) {
-      if (!this.#isOver(bytes) || holder.transferStartedAtMs > startedBeforeMs) return;
+      if (!this.#isOver(bytes) || !mayEvict(holder)) return;
       if (holder.heldBytes === 0) continue;
       this.release(holder);
       holder.evict(error);

@@ -1,12 +1,6 @@
 /** Maps each request to a response: route, credential, operation, CORS (contract.md "HTTP"). Knows nothing of sockets. */
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  isContractOperation,
-  type OperationId,
-  operations,
-  resultHeader,
-  tokenCheckHeader,
-} from "../core/contract.ts";
+import { type OperationId, operations, resultHeader, tokenCheckHeader } from "../core/contract.ts";
 import { errorRows, errorTable, RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
 import type { ServerLimits } from "./admission.ts";
@@ -269,8 +263,10 @@ function createPaths(
 ): Map<string, Path> {
   const paths = new Map<string, Path>();
   for (const [id, row] of Object.entries(operations)) {
-    const route = toRoute(id as OperationId, functions);
-    if (route === undefined) continue;
+    const operation = id as OperationId;
+    const perform = functions[operation];
+    if (perform === undefined) continue;
+    const route = { operation, parameters: {}, needsToken: row.needsToken, perform } as Route;
     const path = row.needsToken ? basePath + row.path : row.path;
     const routes = paths.get(path)?.routes ?? new Map<string, Route>();
     paths.set(path, { pattern: toPattern(path), routes: routes.set(row.method, route) });
@@ -281,20 +277,6 @@ function createPaths(
     routes.set("OPTIONS", { operation: "options", parameters: {}, needsToken: false, perform });
   }
   return paths;
-}
-
-function toRoute(operation: OperationId, functions: OperationFunctions): Route | undefined {
-  const parameters = {};
-  if (isContractOperation(operation)) {
-    return {
-      operation,
-      parameters,
-      needsToken: true,
-      perform: functions[operation],
-    };
-  }
-  const perform = functions[operation];
-  return perform && { operation, parameters, needsToken: false, perform };
 }
 
 function toAllow(routes: Path["routes"]): string {

@@ -91,10 +91,10 @@ function toJsonLine(level: LogLevel, record: RequestRecord): string {
     method === undefined ? "" : `,"method":"${method}","path":"${toShownPath(path ?? "")}"`;
   const number = error === undefined ? "" : `,"error":${error}`;
   const commit =
-    commitWaitMs === undefined ? "" : `,"commit_wait":${toMs(commitWaitMs)},"batch":${batch}`;
+    commitWaitMs === undefined ? "" : `,"commit_wait":${commitWaitMs.toFixed(3)},"batch":${batch}`;
   const trace = traceId === undefined ? "" : `,"trace_id":"${traceId}"`;
   const lost = record.isDropped ? ',"dropped":true' : record.isAborted ? ',"aborted":true' : "";
-  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"duration":${toMs(durationMs)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
+  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"duration":${durationMs.toFixed(3)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
 }
 
 /** Each line is one JSON object. */
@@ -104,25 +104,9 @@ export const jsonFormat: LineFormat = {
     `{"time":"${now()}","level":"${level}","message":${JSON.stringify(text)}}\n`,
 };
 
-let lastPath = "";
-let lastShownPath = "";
-
-/** Quotes a path for every format; most lines have the same path. */
+/** Quotes a path for every format. */
 export function toShownPath(path: string): string {
-  if (path === lastPath) return lastShownPath;
-  lastPath = path;
-  lastShownPath = plainPath.test(path)
-    ? path
-    : JSON.stringify(quoteInput(path, maxPath)).slice(1, -1);
-  return lastShownPath;
-}
-
-/** Formats milliseconds with three decimals, which is faster than the shortest form. */
-function toMs(durationMs: number): string {
-  const us = Math.round(durationMs * 1000);
-  const rest = us % 1000;
-  const zeros = rest < 10 ? "00" : rest < 100 ? "0" : "";
-  return `${(us - rest) / 1000}.${zeros}${rest}`;
+  return plainPath.test(path) ? path : JSON.stringify(quoteInput(path, maxPath)).slice(1, -1);
 }
 
 let lastMs = 0;

@@ -119,8 +119,9 @@ async function createPlant(
   const body = await readBody(maxBodyBytes);
   const plant = body instanceof RequestError ? body : readNewPlant(body);
   if (plant instanceof RequestError) return plant;
-  const error = admission.beginCreate();
+  const error = admission.checkCreates();
   if (error !== undefined) return error;
+  admission.creates++;
   const create = async (): Promise<OperationResult> => {
     const requestedAtMs = performance.now();
     const { result, plants } = await store.create(plant, onConflict);
@@ -132,7 +133,7 @@ async function createPlant(
   try {
     return await (faults === undefined ? create() : faults.perform(create));
   } finally {
-    admission.endCreate();
+    admission.creates--;
   }
 }
 

@@ -96,6 +96,8 @@ export class Connection {
   #isCorked = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
+  /** True if the client waited for the server to accept it when the stop began. */
+  readonly #isWaiting: boolean;
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
   #lastInputAtMs = Number.NEGATIVE_INFINITY;
   /** Since when the request arrives that is incomplete. */
@@ -105,13 +107,14 @@ export class Connection {
     this.socket = socket;
     this.admission = edge.admission;
     this.#edge = edge;
-    edge.admission.markIdle(this);
+    this.#isWaiting = edge.stoppedAtMs() < Number.POSITIVE_INFINITY;
+    edge.admission.idle.add(this);
     // The close event follows.
     socket.on("error", () => undefined);
     socket.on("data", () => this.#noteInput());
     socket.once("close", () => {
       clearTimeout(this.#timer);
-      edge.admission.markBusy(this);
+      edge.admission.idle.delete(this);
       for (const exchange of this.#unsent.splice(0)) edge.admission.release(exchange);
       this.#unsentBytes = 0;
       // Responses that waited for those before them release their memory too.
@@ -138,7 +141,7 @@ export class Connection {
   /** Returns whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
   isLate(receivedAtMs: number): boolean {
     const sinceStopMs = receivedAtMs - this.#edge.stoppedAtMs();
-    const wasActive = this.#lastSentAtMs > this.#edge.stoppedAtMs() - activeMs;
+    const wasActive = this.#isWaiting || this.#lastSentAtMs > this.#edge.stoppedAtMs() - activeMs;
     return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
   }
 
@@ -218,7 +221,7 @@ export class Connection {
 
   #enqueue(exchange: Exchange | undefined, response?: CompleteResponse): Pending {
     const pending = { exchange, response };
-    if (this.#queue.push(pending) === 1) this.admission.markBusy(this);
+    if (this.#queue.push(pending) === 1) this.admission.idle.delete(this);
     return pending;
   }
 
@@ -256,7 +259,7 @@ export class Connection {
       }
     }
     if (this.socket.destroyed) return;
-    if (this.isSettled) this.admission.markIdle(this);
+    if (this.isSettled) this.admission.idle.add(this);
     if (!this.isFull) this.#reader?.readMore();
   }
 

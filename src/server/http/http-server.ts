@@ -162,7 +162,7 @@ class Connections {
       const peer = toPeer(socket);
       const handshake = this.#handshakes.get(peer);
       this.#handshakes.delete(peer);
-      if (handshake !== undefined) options.edge.admission.markBusy(handshake);
+      if (handshake !== undefined) options.edge.admission.idle.delete(handshake);
       // A client may close its side and still read the response.
       socket.allowHalfOpen = true;
       this.#accept(socket, handshake?.error);
@@ -178,7 +178,7 @@ class Connections {
     this.#count++;
     const { admission } = this.#options.edge;
     const error = admission.addConnection();
-    const uncount = (): void => admission.removeConnection();
+    const uncount = (): void => void admission.connections--;
     socket.once("close", uncount);
     if (error !== undefined) this.#addRejected(socket, uncount);
     if (this.#options.tlsServer === undefined) this.#accept(socket, error);
@@ -196,12 +196,12 @@ class Connections {
     const peer = toPeer(socket);
     const handshake = { ...(error && { error }), close: () => void socket.destroy() };
     const forget = (): void => {
-      edge.admission.markBusy(handshake);
+      edge.admission.idle.delete(handshake);
       this.#handshakes.delete(peer);
     };
     this.#handshakes.set(peer, handshake);
     // It makes room for others like an idle connection: its client may never finish it.
-    if (error === undefined) edge.admission.markIdle(handshake);
+    if (error === undefined) edge.admission.idle.add(handshake);
     socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
     // TLS adds a listener of its own. The close event follows.
     socket.on("error", () => undefined).once("close", forget);
@@ -242,12 +242,9 @@ class Connections {
    *   kept for longer
    */
   async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
-    // Node accepts one connection a turn, and the system resets those that wait for it when the server closes.
-    for (let turn = 0, count = -1; turn < maxBacklog && count !== this.#count; turn++) {
-      count = this.#count;
-      await nextTurn();
-    }
-    const closed = new Promise((resolve) => this.#server.close(resolve));
+    const closed = this.#acceptWaiting().then(
+      () => new Promise((resolve) => this.#server.close(resolve)),
+    );
     for (const handshake of this.#handshakes.values()) handshake.close();
     for (const connection of this.#open) {
       if (!connection.isExpectingRequest) closeUnused(connection);
@@ -268,6 +265,14 @@ class Connections {
     ];
     await closed;
     for (const timer of timers) clearTimeout(timer);
+  }
+
+  /** Node accepts one connection a turn, and the system would reset those that still wait for it when the server closes. */
+  async #acceptWaiting(): Promise<void> {
+    for (let turn = 0, count = -1; turn < maxBacklog && count !== this.#count; turn++) {
+      count = this.#count;
+      await nextTurn();
+    }
   }
 
   /** Counts a socket as one that is not accepted. If there are too many, closes the oldest: it is silent, or has its response. */
