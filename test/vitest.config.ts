@@ -108,7 +108,7 @@ export default defineConfig({
       ),
       toProject(
         "TLS",
-        [...transportTests, "test/server/http/{differential,random-pipelines}.test.ts"],
+        [...transportTests, "test/server/http/{cuts,differential,random-pipelines}.test.ts"],
         { tls: true, isSlow: true },
       ),
       // As Jest runs its tests: errors that Node throws are of another realm.

@@ -96,8 +96,6 @@ export class Connection {
   #isCorked = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
-  /** True if the client waited for the server to accept it when the stop began. */
-  readonly #isWaiting: boolean;
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
   #lastInputAtMs = Number.NEGATIVE_INFINITY;
   /** Since when the request arrives that is incomplete. */
@@ -107,7 +105,6 @@ export class Connection {
     this.socket = socket;
     this.admission = edge.admission;
     this.#edge = edge;
-    this.#isWaiting = edge.stoppedAtMs() < Number.POSITIVE_INFINITY;
     edge.admission.idle.add(this);
     // The close event follows.
     socket.on("error", () => undefined);
@@ -141,7 +138,7 @@ export class Connection {
   /** Returns whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
   isLate(receivedAtMs: number): boolean {
     const sinceStopMs = receivedAtMs - this.#edge.stoppedAtMs();
-    const wasActive = this.#isWaiting || this.#lastSentAtMs > this.#edge.stoppedAtMs() - activeMs;
+    const wasActive = this.#lastSentAtMs > this.#edge.stoppedAtMs() - activeMs;
     return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
   }
 
@@ -164,6 +161,7 @@ export class Connection {
   use(reader: Reader, slicer?: Slicer): void {
     this.#reader = reader;
     this.#slicer = slicer;
+    if (reader.hasBytes) this.#noteInput();
   }
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */

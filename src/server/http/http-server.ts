@@ -2,7 +2,6 @@
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 // Not the global function, which tests may replace with a fake.
 import { setImmediate, setTimeout as setTimer } from "node:timers";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Server as TlsServer } from "node:tls";
 import { operations } from "../../core/contract.ts";
 import { RequestError } from "../../core/errors.ts";
@@ -115,9 +114,6 @@ const maxRejected = 100;
 /** Maximum number of connections before the server has started. Many systems allow a process 1,024 descriptors. */
 const maxStartingConnections = 512;
 
-/** Maximum number of connections that wait until Node accepts them: its default, which node:net does not name. */
-const maxBacklog = 511;
-
 /** Time after the stop for the rest of an incomplete request head to arrive. */
 const lastHeadMs = 500;
 /** Time after the stop for clients to read their last response. */
@@ -148,8 +144,6 @@ class Connections {
   readonly #handshakes = new Map<string, IdleConnection & { readonly error?: RequestError }>();
   /** Sockets that were not accepted and get an error response. */
   readonly #rejected = new Set<Socket>();
-  /** Number of connections that were accepted or rejected. */
-  #count = 0;
 
   constructor(server: Server, options: ConnectionsOptions) {
     this.#server = server;
@@ -175,7 +169,6 @@ class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    this.#count++;
     const { admission } = this.#options.edge;
     const error = admission.addConnection();
     const uncount = (): void => void admission.connections--;
@@ -242,9 +235,7 @@ class Connections {
    *   kept for longer
    */
   async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
-    const closed = this.#acceptWaiting().then(
-      () => new Promise((resolve) => this.#server.close(resolve)),
-    );
+    const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const handshake of this.#handshakes.values()) handshake.close();
     for (const connection of this.#open) {
       if (!connection.isExpectingRequest) closeUnused(connection);
@@ -265,14 +256,6 @@ class Connections {
     ];
     await closed;
     for (const timer of timers) clearTimeout(timer);
-  }
-
-  /** Node accepts one connection a turn, and the system would reset those that still wait for it when the server closes. */
-  async #acceptWaiting(): Promise<void> {
-    for (let turn = 0, count = -1; turn < maxBacklog && count !== this.#count; turn++) {
-      count = this.#count;
-      await nextTurn();
-    }
   }
 
   /** Counts a socket as one that is not accepted. If there are too many, closes the oldest: it is silent, or has its response. */

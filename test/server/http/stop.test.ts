@@ -160,6 +160,7 @@ it("loses no request of 64 busy connections", async () => {
   stopClock();
   await using server = await startServer();
   let id = 0;
+  let busy = 0;
   const isLast = (connection: Connection): boolean =>
     connection.received().includes("Connection: close");
   async function keepBusy(): Promise<{ sent: number; connection: Connection }> {
@@ -168,10 +169,11 @@ it("loses no request of 64 busy connections", async () => {
       if (isLast(connection)) return { sent, connection };
       connection.socket.write(create((id += 1)));
       await connection.responses(sent + 1);
+      if (sent === 0) busy++;
     }
   }
   const clients = Array.from({ length: 64 }, keepBusy);
-  while (id <= 1000) await new Promise((resolve) => setImmediate(resolve));
+  while (id <= 1000 || busy < clients.length) await new Promise((resolve) => setImmediate(resolve));
   const stopped = server.server.close(10_000);
   for (const { sent, connection } of await Promise.all(clients)) {
     expect(readResults(connection.received())).toEqual(Array(sent).fill("200"));
