@@ -41,7 +41,7 @@ export interface AcceptedCall<
   Parameters = Readonly<Record<string, string>>,
 > extends Call<Parameters> {
   /** Reads the body, and checks the token again if that took time. */
-  readBody(maxBytes: number): Promise<BodyResult>;
+  readonly readBody: (maxBytes: number) => Promise<BodyResult>;
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */

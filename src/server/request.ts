@@ -167,7 +167,7 @@ export function checkBodyHeaders(
     : findTypeProblem(headers["content-type"]);
   if (typeProblem !== undefined) problems.push(typeProblem);
   if (isCoded(headers)) problems.push(codedBody);
-  if (toContentLength(headers) > maxBytes) problems.push(bodyTooLarge(maxBytes));
+  if (Number(headers["content-length"] ?? 0) > maxBytes) problems.push(bodyTooLarge(maxBytes));
   const { expect } = headers;
   if (expect !== undefined && !isExpectationMet(expect)) problems.push(unknownExpectation);
   return problems.length > 0 ? RequestError.naming(problems) : undefined;
@@ -182,11 +182,6 @@ const unknownExpectation: Problem = {
   kind: "expectation",
   message: 'the expectation is not supported: only "100-continue" is',
 };
-
-/** Length of the body as announced; 0 if it is not. */
-export function toContentLength(headers: HttpHeaders): number {
-  return Number(headers["content-length"] ?? 0);
-}
 
 /**
  * A body that arrives in pieces. They are copied into one buffer that grows in steps, because a piece of one byte takes

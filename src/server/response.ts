@@ -27,7 +27,7 @@ export interface ServerResponse {
   readonly isDropped?: true;
 }
 
-/** What an operation returns: the handler makes a response of an error too. */
+/** The result of an operation. The handler makes a response of an error too. */
 export type OperationResult = ServerResponse | RequestError;
 
 /** A complete response; only the date and the headers about the connection are added when it is sent. */

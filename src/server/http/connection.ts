@@ -29,7 +29,7 @@ export interface Exchange extends ServerRequest, ByteHolder {
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void;
 }
 
-/** What reads a connection: the lane, and then the slicer in front of node:http. */
+/** A reader of a connection: the lane, and then the slicer in front of node:http. */
 export interface Reader {
   /** True if it has bytes that it did not pass on. */
   readonly hasBytes: boolean;
@@ -37,7 +37,7 @@ export interface Reader {
   readMore(): void;
 }
 
-/** What the connections of a server share. */
+/** The parts that the connections of a server share. */
 export interface Edge {
   readonly handler: Handler;
   readonly admission: Admission;
@@ -321,7 +321,7 @@ export class Connection {
     if (!this.isSettled) return;
     // An idle connection keeps nothing of its last request.
     if (this.newest?.isComplete === true) this.newest = undefined;
-    // What waited for the responses begins to arrive now.
+    // A request that waited for the responses begins to arrive now.
     if (this.#reader?.hasBytes === true) this.#receivingSinceMs = performance.now();
     if (!this.isEnding) return;
     if (this.#slicer === undefined) lingeringClose(this.socket);

@@ -44,7 +44,7 @@ const maxHandshakeMs = 10_000;
 const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
-/** What the connections use of their server. */
+/** The parts of a server that its connections use. */
 export type ServerContext = Pick<Edge, "handler" | "admission" | "stoppedAtMs">;
 
 /** An HTTP server that listens. */
@@ -240,7 +240,10 @@ class Connections {
     for (const connection of this.#open) {
       if (!connection.isExpectingRequest) closeUnused(connection);
     }
-    const closeAllUnused = (): void => this.#open.forEach(closeUnused);
+    const forEach = (action: (connection: Connection) => void) => (): void => {
+      for (const connection of this.#open) action(connection);
+    };
+    const closeAllUnused = forEach(closeUnused);
     // The turn after the timer reads what had arrived before, even if the event loop was blocked.
     if (isClientLocal) setTimer(() => setImmediate(closeAllUnused), localGraceMs);
     const close = (isDue: (connection: Connection) => boolean): void => {
@@ -249,9 +252,12 @@ class Connections {
     };
     const timers = [
       setTimeout(closeAllUnused, Math.min(graceMs, timeoutMs)),
-      setTimeout(() => this.#open.forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
+      setTimeout(forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
       setTimeout(() => close(({ isSettled }) => isSettled), lastReadMs),
-      setTimeout(() => this.#open.forEach((each) => each.cutOff(serverStopping)), timeoutMs),
+      setTimeout(
+        forEach((each) => each.cutOff(serverStopping)),
+        timeoutMs,
+      ),
       setTimeout(() => close(() => true), timeoutMs + lastResponsesMs),
     ];
     await closed;

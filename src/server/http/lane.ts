@@ -95,7 +95,7 @@ export class Lane implements Reader {
   readonly #connection: Connection;
   readonly #parse: SimpleCreateParser;
   readonly #handOver: HandOver;
-  /** What has arrived after the last request. */
+  /** Bytes that have arrived after the last request. */
   #bytes: Buffer = Buffer.alloc(0);
   #isInputEnded = false;
   #isOver = false;
