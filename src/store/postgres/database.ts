@@ -128,6 +128,7 @@ export function createDatabase(
           ({ backend } = settings);
           if (isWriter) assertFlushing(settings.fsync, shownUrl);
           assertEncoding(settings.encoding, shownUrl);
+          if (isWriter) assertTriggers(settings.replicationRole, shownUrl);
         });
       const [result] = await Promise.all([work(client), began]);
       await endTransaction(client, end);
@@ -186,11 +187,15 @@ function terminate(backend: number): string {
     WHERE pid = ${backend} AND usename = current_user AND application_name = current_setting('application_name')`;
 }
 
+/** SQLSTATE of messages that are less than a warning. Their severity is in the language of the server. */
+const successful = "00000";
+
 /** A warning means that PostgreSQL committed without the confirmation of the standby. */
 async function endTransaction(client: ClientBase, text: string): Promise<void> {
   const warnings: string[] = [];
-  const listen = ({ message }: { message: string | undefined }) =>
-    void warnings.push(message ?? "");
+  const listen = ({ code, message }: { code: string | undefined; message: string | undefined }) => {
+    if (code !== successful) warnings.push(message ?? "");
+  };
   client.on("notice", listen);
   try {
     await client.query(text);
@@ -257,11 +262,15 @@ interface Settings {
   readonly backend: number;
   readonly encoding: string;
   readonly fsync: string;
+  /** `replica` switches off triggers and foreign keys. */
+  readonly replicationRole: string;
 }
 
 /**
- * Returns statements that begin a transaction and set its limits: behind a pooler, the settings of a session are lost or leak
- * to other clients. The limit of statements comes first, because the role may have one that is too short for the others.
+ * Returns statements that begin a transaction and set what it relies on: behind a pooler, the settings of a session are lost
+ * or leak to other clients. The limit of statements comes first, because the role may have one that is too short for the
+ * others. With `array_nulls=off`, a tag that is absent would be stored as "NULL", and a role that hides warnings would hide
+ * that the standby did not confirm a commit.
  *
  * @param beginning the first statement
  * @param path the only schema in which all statements find tables; by default those of the session
@@ -274,7 +283,8 @@ function beginWith(
   // PostgreSQL searches temporary tables first if they are not named.
   const setPath = path && `; SET LOCAL search_path = ${pg.escapeIdentifier(path)}, pg_temp`;
   return `${beginning}; SET LOCAL statement_timeout = ${statementMs};
-    SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs}${setPath ?? ""}`;
+    SET LOCAL idle_in_transaction_session_timeout = ${idleInTransactionMs};
+    SET LOCAL client_min_messages = warning; SET LOCAL array_nulls = on${setPath ?? ""}`;
 }
 
 /**
@@ -283,6 +293,7 @@ function beginWith(
  */
 const useSettings = `SELECT pg_backend_pid() AS backend,
   current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+  current_setting('session_replication_role') AS "replicationRole",
   set_config('synchronous_commit', CASE current_setting('synchronous_commit')
     WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
 
@@ -306,6 +317,14 @@ function assertFlushing(fsync: string | undefined, shownUrl: string): void {
 function assertEncoding(encoding: string, shownUrl: string): void {
   if (encoding === "UTF8") return;
   const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;
+  throw createStoreError(unusable(problem), shownUrl);
+}
+
+/** Asserts that triggers and foreign keys of the database work. @throws StoreError `unusable` */
+function assertTriggers(replicationRole: string, shownUrl: string): void {
+  if (replicationRole !== "replica") return;
+  const problem =
+    "has a role with session_replication_role=replica, which switches off triggers and foreign keys: reset it with ALTER ROLE";
   throw createStoreError(unusable(problem), shownUrl);
 }
 

@@ -1,7 +1,7 @@
 /** With synchronous replication, no result is returned before the standby confirms it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
-import { createStoreUrl, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
 import { toEntry } from "../entries.ts";
 import { createUserUrl, openEngine, openStore, waitForRows } from "./stores.ts";
@@ -92,27 +92,31 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
     await expect(engine.commit([moss])).rejects.toMatchObject({ reason: "busy" });
   });
 
-  it("does not take a commit with a warning for an acknowledgement", async () => {
-    const { url, engine } = await openStore(primary.url, shortLimits);
-    await stopStandby();
-    const stop = new AbortController();
-    const cancelling = (async () => {
-      while (!stop.signal.aborted) await cancelWaits();
-    })();
-    const outcomes: unknown[] = [];
-    // A call whose time is over during an attempt reports that instead.
-    await expect
-      .poll(async () => {
-        const outcome = await engine.commit([pine]).catch((error: unknown) => error);
-        outcomes.push(outcome);
-        return String(outcome);
-      })
-      .toContain("standby");
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: "busy" });
-    stop.abort();
-    await cancelling;
-    expect(await isStored(url, 2)).toBe(true);
-  });
+  it.each(["warning", "error"])(
+    "does not take a commit with a warning for an acknowledgement, client_min_messages=%s",
+    async (level) => {
+      const url = withOption(await createStoreUrl(primary.url), `client_min_messages=${level}`);
+      const engine = await openEngine(url, shortLimits);
+      await stopStandby();
+      const stop = new AbortController();
+      const cancelling = (async () => {
+        while (!stop.signal.aborted) await cancelWaits();
+      })();
+      const outcomes: unknown[] = [];
+      // A call whose time is over during an attempt reports that instead.
+      await expect
+        .poll(async () => {
+          const outcome = await engine.commit([pine]).catch((error: unknown) => error);
+          outcomes.push(outcome);
+          return String(outcome);
+        })
+        .toContain("standby");
+      for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: "busy" });
+      stop.abort();
+      await cancelling;
+      expect(await isStored(url, 2)).toBe(true);
+    },
+  );
 
   it("leaves no sessions that wait for the standby", async () => {
     const { engine } = await openStore(primary.url, shortLimits);

@@ -57,6 +57,21 @@ describe("the settings of a commit", () => {
   });
 });
 
+it.each(["error", "debug5"])(
+  "client_min_messages=%s of a role hides no warning and adds none",
+  async (level) => {
+    const url = withOption(
+      await createStoreUrl(postgres.url),
+      `client_min_messages=${level} -c array_nulls=off`,
+    );
+    const engine = await openEngine(url, defaultLimits);
+    expect(await engine.commit([fern])).toEqual(["created"]);
+    expect(await engine.get(1n)).toEqual(fern.plant);
+    const stored = await runSql(url, "SELECT tag IS NULL AS absent FROM plants");
+    expect(stored).toEqual([{ absent: true }]);
+  },
+);
+
 it("a short statement_timeout of a role stops neither a server nor a reader", async () => {
   const url = await createStoreUrl(postgres.url);
   // PostgreSQL finds these functions before its own ones. They are slower than the timeout.
