@@ -1,6 +1,7 @@
 /** Options of a plant store, and the types of its URL: apart from the other options, because clients do without stores. */
 import { InvalidValue } from "../core/messages.ts";
 import { existsSync } from "node:fs";
+import { attempt } from "../core/attempt.ts";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy, StoreError } from "../core/store.ts";
 import {
@@ -34,9 +35,15 @@ export const storeUrlOrPath: OptionType<string> = {
   parse: (text) => storeUrl.parse(isPath(text) ? toFileUrl(text) : text),
 };
 
-/** A single letter before a colon is a drive of Windows. */
+/** Returns the path of the file that a text of {@link storeUrlOrPath} names; undefined for any other text. */
+export function findStorePath(text: string): string | undefined {
+  return attempt(() => parseStoreUrl(isPath(text) ? toFileUrl(text) : text).path);
+}
+
+/** A single letter before a colon is a drive of Windows. A mistyped URL of a database, which may contain a password, is no path. */
 function isPath(text: string): boolean {
-  return !/^[a-z][a-z\d+.-]+:/i.test(text) && (/[\\/]/.test(text) || existsSync(text));
+  if (/^[a-z][a-z\d+.-]+:/i.test(text) || text.includes("://")) return false;
+  return /[\\/]/.test(text) || existsSync(text);
 }
 
 const mebibyte = bytesPerUnit.MiB;

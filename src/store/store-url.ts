@@ -45,16 +45,19 @@ export function parseStoreUrl(url: string): StoreLocation {
   const engine = findEngine(url);
   if (engine !== undefined) return engine.locate(url);
   // Quotes only the scheme, because other URLs can contain passwords.
-  const type = quoteInput(url.slice(0, url.indexOf(":") + 1) || url);
+  const [scheme] = /^["'\s]*[a-z\d+.-]*:/i.exec(url) ?? [];
+  const type = quoteInput(scheme ?? (url.includes(":") ? "" : url));
   const possible = joinWords(
     engines.map(({ usage }) => usage),
     "or",
   );
   const suggestion = suggestUrl(url);
-  const advice = suggestion === undefined ? possible : quoteInput(suggestion, 200);
+  const advice = /^["'\s]/.test(url)
+    ? "remove the quotes or spaces around the URL"
+    : `use ${suggestion === undefined ? possible : quoteInput(suggestion, 200)}`;
   const problem = /^(?:https?|unix):/.test(url)
     ? `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${possible}`
-    : `unknown store type "${type}": use ${advice}`;
+    : `unknown store type "${type}": ${advice}`;
   throw new StoreError("unusable", problem);
 }
 

@@ -33,6 +33,13 @@ describe("parseStoreUrl", () => {
     ["SQLITE:plants.db", 'unknown store type "SQLITE:": use sqlite:plants.db'],
     ["memory", 'unknown store type "memory": use memory:'],
     [":memory:", 'unknown store type ":": use memory:'],
+    [
+      '"postgres://user:secret@host/db"',
+      /^unknown store type ""postgres:": remove the quotes(?!.*secret)/,
+    ],
+    [" postgres://user:secret@host/db", /^unknown store type " postgres:": remove (?!.*secret)/],
+    ["user@host:secret/db", /^unknown store type "": use sqlite:PATH(?!.*secret)/],
+    ["sqlite:postgres://user:secret@host/db", "sqlite: needs the path of a file, not a URL"],
     ["mysql://user:secret@host/db", /^unknown store type "mysql:": use sqlite:PATH/],
   ])("rejects %s with advice", (url, message) => {
     expect(() => parseStoreUrl(url)).toThrow(

@@ -1,6 +1,7 @@
-/** Directories of plantstore: PLANTSTORE_* overrides XDG, which overrides the default of the platform. */
+/** Directories of plantstore: PLANTSTORE_* overrides XDG, which overrides the default of the platform; and paths of variables. */
 import path from "node:path";
 import { attempt } from "../../core/attempt.ts";
+import { quoteInput } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 
@@ -40,7 +41,7 @@ export interface FoundDirectory {
 /**
  * Finds the directory of settings and credentials, which may not exist yet.
  *
- * @throws CommandError without a home directory
+ * @throws CommandError without a home directory, or for a path as {@link assertEnvironmentPath}
  */
 export function findConfigDirectory(io: DirectoryEnvironment): string {
   return locateDirectory("config", io).path;
@@ -61,14 +62,44 @@ export function locateDirectory(kind: "config" | "data", io: DirectoryEnvironmen
   const rules = rulesByKind[kind];
   const { env, platform } = io;
   const own = env[rules.variable];
-  if (own) return { path: own, source: rules.variable };
+  if (own) {
+    assertEnvironmentPath(rules.variable, own, io);
+    return { path: own, source: rules.variable };
+  }
   const xdg = env[rules.xdgVariable];
-  const paths = platform === "win32" ? path.win32 : path.posix;
+  const paths = getPaths(platform);
   // The specification says to ignore a relative path.
   if (xdg && paths.isAbsolute(xdg)) {
     return { path: paths.join(xdg, "plantstore"), source: rules.xdgVariable };
   }
   return { path: findDefault(rules, io), source: "the default" };
+}
+
+/**
+ * Asserts that a path in an environment variable names the same file wherever the program starts. Files of variables, units
+ * and containers pass quotes, `~` and carriage returns on as they are.
+ *
+ * @throws CommandError that names the variable
+ */
+export function assertEnvironmentPath(
+  variable: string,
+  value: string,
+  { platform, homeDirectory }: DirectoryEnvironment,
+): void {
+  const problem = /["']/.test(value.at(0) ?? "")
+    ? "begins with a quote, which is part of the path here: remove the quotes"
+    : /\p{Cc}|^ | $/u.test(value)
+      ? "has a control character, or a space at its beginning or end: remove it, for example the carriage return of a file from Windows"
+      : value.startsWith("~")
+        ? `begins with ~, which only a shell replaces: write the whole path, such as ${homeDirectory ?? "/home/ada"}/plants`
+        : !getPaths(platform).isAbsolute(value)
+          ? `must be an absolute path, because its directory may be another one at each start (got "${quoteInput(value)}")`
+          : undefined;
+  if (problem !== undefined) throw new CommandError("usage", `${variable} ${problem}`);
+}
+
+function getPaths(platform: NodeJS.Platform): path.PlatformPath {
+  return platform === "win32" ? path.win32 : path.posix;
 }
 
 function findDefault(rules: DirectoryRules, io: DirectoryEnvironment): string {

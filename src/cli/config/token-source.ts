@@ -2,7 +2,7 @@
 import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import { CommandError } from "../command-error.ts";
-import { findConfigDirectory } from "./directories.ts";
+import { assertEnvironmentPath, findConfigDirectory } from "./directories.ts";
 import type { Io } from "../io.ts";
 
 /** A token and its source, which is named if the token is rejected. */
@@ -66,12 +66,14 @@ async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<strin
   return toToken(await readBytes(() => stdin, toInputName("-"), maxTokenBytes, signal));
 }
 
-async function readEnvironment({ env }: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
+async function readEnvironment(io: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
+  const { env } = io;
   const token = env["PLANTSTORE_TOKEN"];
   if (token) return { token: trimToken(token), source: "PLANTSTORE_TOKEN" };
   const path = env["PLANTSTORE_TOKEN_FILE"];
   if (!path) return undefined;
   assertNoToken(path, "PLANTSTORE_TOKEN_FILE", "; set PLANTSTORE_TOKEN to the token itself");
+  assertEnvironmentPath("PLANTSTORE_TOKEN_FILE", path, io);
   return readFileAsToken(path, `the file ${path} in PLANTSTORE_TOKEN_FILE`, signal);
 }
 

@@ -2,7 +2,7 @@
 import { InvalidValue } from "../../core/messages.ts";
 import { faultList, limitOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
-import { storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
+import { findStorePath, storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
 import type { LogLevel } from "../../server/log.ts";
 import { describeForms, toFileUrl } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";
@@ -31,6 +31,7 @@ const operations = { group: "Metrics and log:" } as const;
 
 const storeSetting = setting("--store <url>", `Store of plants: ${describeForms("any")}`, {
   type: storeUrlOrPath,
+  findPath: findStorePath,
   default: (io: Io) => toFileUrl(`${findDataDirectory(io)}/plants.db`),
   shownDefault: "<data dir>/plants.db",
 });

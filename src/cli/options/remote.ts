@@ -27,6 +27,8 @@ export interface Option<T> {
   readonly isRepeatable?: true;
   /** True if the value is a path of a file, which the shell completes. */
   readonly isFile?: true;
+  /** Finds the path of a file in a text, for an option whose value may be one; undefined if it is none. */
+  readonly findPath?: (text: string) => string | undefined;
   /** The heading in help of commands with many options. */
   readonly group?: string;
   /** True if few need it, so that only the topic `configuration` and the manual page list it. */

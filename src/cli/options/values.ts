@@ -2,7 +2,7 @@
 import { InvalidValue } from "../../core/messages.ts";
 import type { OptionType } from "../../library/option-types.ts";
 import { CommandError } from "../command-error.ts";
-import { findConfigDirectoryIfAny } from "../config/directories.ts";
+import { assertEnvironmentPath, findConfigDirectoryIfAny } from "../config/directories.ts";
 import { readSavedSettings, toSettingsFile } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 import { type Option, type Options, toLongFlag, urlOption } from "./remote.ts";
@@ -55,6 +55,7 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   // An empty variable counts as unset; an empty flag does not.
   const variable = io.env[env];
   if (variable && !isServiceAddress(variable)) {
+    assertPath(option, variable, io);
     return { value: parseText(env, variable, type), source: env };
   }
   const fallback =
@@ -65,6 +66,13 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
 /** Checks for the value that Kubernetes gives `PLANTSTORE_PORT` in each container, for a service of the name `plantstore`. */
 export function isServiceAddress(value: string): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value);
+}
+
+/** A flag may have a relative path, because a shell has read it. @throws CommandError */
+function assertPath(option: Option<unknown>, variable: string, io: Io): void {
+  const { env = "", isFile, findPath } = option;
+  const path = isFile ? variable : findPath?.(variable);
+  if (path !== undefined && path !== "-") assertEnvironmentPath(env, path, io);
 }
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */

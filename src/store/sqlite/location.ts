@@ -21,6 +21,10 @@ export const sqliteType: EngineType = {
     if (path === "") {
       throw new StoreError("unusable", "sqlite: needs a path, such as sqlite:plants.db");
     }
+    // May be the URL of a database, with a password.
+    if (path.includes("://")) {
+      throw new StoreError("unusable", `${scheme} needs the path of a file, not a URL`);
+    }
     // For SQLite itself, this name means a database in memory. A file of this name would be a mistake.
     if (path === ":memory:") {
       throw new StoreError(

@@ -1,3 +1,4 @@
+import { runCli } from "../../helpers/run-cli.ts";
 import { describe, expect, it } from "vitest";
 import { findConfigDirectory, findDataDirectory } from "../../../src/cli/config/directories.ts";
 
@@ -76,5 +77,57 @@ describe("without a home directory", () => {
   it("a named one is enough", () => {
     const env = { PLANTSTORE_CONFIG_DIR: "/own" };
     expect(findConfigDirectory({ ...place, env })).toBe("/own");
+  });
+});
+
+describe("a path in an environment variable", () => {
+  it.each([
+    ["data", "must be an absolute path"],
+    ["./data", "must be an absolute path"],
+    ["C:\\data", "must be an absolute path"],
+    ['"/srv/data"', "begins with a quote"],
+    ["'/srv/data'", "begins with a quote"],
+    [
+      "~/data",
+      "begins with ~, which only a shell replaces: write the whole path, such as /home/fern/",
+    ],
+    ["~", "begins with ~"],
+    ["/srv/data\r", "has a control character"],
+    ["/srv/data ", "has a control character, or a space at its beginning or end"],
+    [" /srv/data", "has a control character, or a space at its beginning or end"],
+  ])("that is %j is refused with the name of the variable", (value, problem) => {
+    const message = expect.stringMatching(
+      new RegExp(`^PLANTSTORE_DATA_DIR ${problem.replaceAll("/", "\\/")}`),
+    );
+    const find = () => findDataDirectory({ ...linux, env: { PLANTSTORE_DATA_DIR: value } });
+    expect(find).toThrow(expect.objectContaining({ message, exitCode: 2 }));
+  });
+
+  it.each([
+    ["PLANTSTORE_STORE", "plants.db"],
+    ["PLANTSTORE_STORE", "sqlite:plants.db"],
+    ["PLANTSTORE_STORE", '"sqlite:/srv/plants.db"'],
+    ["PLANTSTORE_TLS_CERT", "cert.pem"],
+    ["PLANTSTORE_TLS_KEY", "~/key.pem"],
+    ["PLANTSTORE_SOCKET", "plants.sock"],
+    ["PLANTSTORE_SEED", "plants.ndjson"],
+  ])("%s=%s stops serve", async (variable, value) => {
+    const result = await runCli(["serve"], { env: { [variable]: value } });
+    expect(result).toExit(2, new RegExp(`^error: ${variable} `));
+  });
+
+  it.each([
+    ["PLANTSTORE_CACERT", "ca.pem"],
+    ["PLANTSTORE_TOKEN_FILE", "token"],
+    ["PLANTSTORE_CONFIG_DIR", "config"],
+  ])("%s=%s stops create", async (variable, value) => {
+    const argv = ["create", "--id", "1", "--name", "fern"];
+    const result = await runCli(argv, { env: { [variable]: value } });
+    expect(result).toExit(2, new RegExp(`^error: ${variable} must be an absolute path`));
+  });
+
+  it("may be relative as a flag", async () => {
+    const result = await runCli(["list", "--store", "sqlite:nonexistent/plants.db"]);
+    expect(result.stderr).not.toContain("absolute");
   });
 });

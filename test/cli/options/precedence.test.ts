@@ -73,7 +73,7 @@ const table: readonly {
     what: "the store",
     sources: [
       [byFlag("store", "sqlite:flag"), "sqlite:flag"],
-      [byVariable("PLANTSTORE_STORE", "sqlite:variable"), "sqlite:variable"],
+      [byVariable("PLANTSTORE_STORE", "sqlite:/variable"), "sqlite:/variable"],
       [byVariable("PLANTSTORE_DATA_DIR", "/data"), "sqlite:/data/plants.db"],
       [byVariable("XDG_DATA_HOME", "/xdg"), "sqlite:/xdg/plantstore/plants.db"],
     ],

@@ -96,7 +96,7 @@ describe("a setting", () => {
     ["PLANTSTORE_IDLE_TIMEOUT", "5", { idleTimeoutMs: 5000 }],
     ["PLANTSTORE_SHUTDOWN_TIMEOUT", "30", { shutdownTimeoutMs: 30_000 }],
     ["PLANTSTORE_ON_CONFLICT", "replace", { onConflict: "replace" }],
-    ["PLANTSTORE_SOCKET", "plants.sock", { socketPath: "plants.sock" }],
+    ["PLANTSTORE_SOCKET", "/run/plants.sock", { socketPath: "/run/plants.sock" }],
     ["PLANTSTORE_METRICS", "main", { metricsAddress: "main" }],
     ["PLANTSTORE_METRICS", "[::1]:9526", { metricsAddress: { host: "::1", port: 9526 } }],
     ["PLANTSTORE_LOG_FORMAT", "text", { logFormat: "text" }],
