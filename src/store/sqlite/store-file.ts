@@ -7,6 +7,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readFileSync,
   readlinkSync,
   readSync,
   realpathSync,
@@ -143,6 +144,7 @@ function recognise(
   if (found !== undefined) {
     if (!found.isFile()) throw createStoreError(notFile, path);
     if (found.nlink > 1n) throw createStoreError(hardLinked, path);
+    if (isMountPoint(realPath)) throw createStoreError(toMounted(realPath), path);
     // Closing any descriptor of a file drops all locks of the process on it, including those of SQLite
     // (https://sqlite.org/howtocorrupt.html, 2.2). Therefore, no file that SQLite may have open is opened a second time.
     if (recognised.has(toMark(found))) return found;
@@ -157,6 +159,18 @@ function recognise(
   } finally {
     closeSync(file);
   }
+}
+
+/**
+ * Checks whether a file itself is mounted, as `podman run --volume ./plants.db:/data/plants.db` does. Only Linux has this table
+ * (proc_pid_mountinfo(5)); its fifth field is the mount point, with blanks and backslashes in octal.
+ */
+function isMountPoint(path: string): boolean {
+  const table = attempt(() => readFileSync("/proc/self/mountinfo", "utf8")) ?? "";
+  const field = path.replaceAll(/[ \t\n\\]/g, (character) => {
+    return `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`;
+  });
+  return table.split("\n").some((row) => row.split(" ")[4] === field);
 }
 
 /** A new file may get the number of a deleted one, but not its time of birth. */
@@ -180,6 +194,10 @@ export const foreignDatabase = unusable(
 const hardLinked = unusable(
   "has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file",
 );
+const toMounted = (path: string) =>
+  unusable(
+    `is mounted as a file, so that its log beside it would be outside of the mount: mount its directory at ${dirname(path)} instead`,
+  );
 const notWritable = unusable("cannot be written: choose another path, or change the permissions");
 const notReadable = unusable("cannot be read: ask its owner, or change the permissions");
 const empty = unusable('is an empty file: choose another path, or fill it with "plantstore serve"');

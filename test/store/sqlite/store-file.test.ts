@@ -1,10 +1,13 @@
 /** Which files become a store, and which are rejected without a change. */
+import { execFile } from "node:child_process";
 import { link, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
+import { canMountSmallDisks } from "../../helpers/small-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
 import { change } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -12,6 +15,8 @@ import { toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { bundleProgram, run } from "./programs.ts";
 import { createPath, openEngine, provider } from "./stores.ts";
+
+const command = promisify(execFile);
 
 /** Reads the contents of a directory, by name. */
 async function readAll(directory: string): Promise<Map<string, Buffer | "directory">> {
@@ -116,6 +121,29 @@ describe("a path with symbolic links", () => {
     const path = join(await createTemporaryDirectory(), "loop.db");
     await symlink(path, path);
     await expect(openSqliteEngine(path)).rejects.toMatchObject({ reason: "unusable" });
+  });
+});
+
+describe.runIf(await canMountSmallDisks())("a file that is mounted by itself", () => {
+  it("is rejected, also with a blank in its path, and a mounted directory is not", async () => {
+    const mount = async (source: string, target: string): Promise<void> => {
+      await command("mount", ["--bind", source, target]);
+      onTestFinished(async () => void (await command("umount", ["--lazy", target])));
+    };
+    const host = await createPath();
+    await openAndClose(host);
+    const directory = join(await createTemporaryDirectory(), "a b");
+    await mkdir(directory);
+    const file = join(directory, "plants.db");
+    await writeFile(file, "");
+    await mount(host, file);
+    const problem = `the store ${file} is mounted as a file, so that its log beside it would be outside of the mount: mount its directory at ${directory} instead`;
+    await expectRejection(openSqliteEngine(file), "unusable", problem);
+    await expectRejection(openSqliteReader(file), "unusable", problem);
+
+    const mounted = await createTemporaryDirectory();
+    await mount(dirname(host), mounted);
+    await openAndClose(join(mounted, basename(host)));
   });
 });
 
