@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { errorTable } from "../core/errors.ts";
 import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "./admission.ts";
 import type { FaultKind } from "./faults.ts";
 import { listen } from "./http/listen.ts";
@@ -32,10 +33,18 @@ export interface MetricsSources {
   /** Returns the number of lines that the log has dropped. */
   readonly countDroppedLines: () => number;
   readonly limits: Pick<ServerLimits, "maxInflight" | "maxConnections">;
+  /** The version of the package. */
+  readonly version: string;
+  /** Returns when the certificate in use expires, in milliseconds since 1970. Absent without TLS. */
+  readonly readCertificateExpiry?: (() => number | undefined) | undefined;
 }
 
 /** From a single create on a fast disk to the timeout of a client. */
 const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+/** Alerts see an increase only of a counter that was there before: these errors count from 0. */
+const countedErrors = Object.values(errorTable)
+  .map(({ error }) => error)
+  .filter((error) => error >= 50_000);
 const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 /** Creates metrics that start at zero. */
@@ -50,6 +59,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     labelNames: ["operation", "error"],
     registers,
   });
+  for (const error of countedErrors) requests.inc({ operation: "create", error }, 0);
   const durations = new Histogram({
     name: "plantstore_request_duration_seconds",
     help: "Time from the head of a request to its response.",
@@ -96,6 +106,20 @@ export function createMetrics(sources: MetricsSources): Metrics {
       droppedLines.inc(sources.countDroppedLines());
     },
   });
+  new Gauge({
+    name: "plantstore_build_info",
+    help: "1, with the version of plantstore.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version: sources.version }, 1);
+  const { readCertificateExpiry } = sources;
+  if (readCertificateExpiry !== undefined) {
+    addGauge(
+      "plantstore_certificate_expiry_seconds",
+      "Time at which the certificate of the server expires, in seconds since 1970.",
+      () => (readCertificateExpiry() ?? 0) / 1000,
+    );
+  }
   addGauge("plantstore_ready", "1 if the server is ready for creates, otherwise 0.", async () =>
     Number(await sources.isReady()),
   );

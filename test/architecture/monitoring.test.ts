@@ -1,9 +1,13 @@
 /** The alert rules and the dashboard use only metrics and labels that a running server has. */
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { runCli, startCli } from "../helpers/run-cli.ts";
+import { createCertificate } from "../helpers/certificate.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { testToken } from "../helpers/plant-server.ts";
 
 const read = (name: string): string =>
@@ -35,22 +39,32 @@ const { panels } = JSON.parse(read("dashboard.json")) as Dashboard;
 /** Labels that Prometheus adds to every metric of a server. */
 const addedLabels = ["instance", "job"];
 /** Words of PromQL that are neither metrics nor labels. */
-const words = new Set("absent and by histogram_quantile increase max on rate sum".split(" "));
+const words = new Set("absent and by histogram_quantile increase max on rate sum time".split(" "));
 
-/** The label names of each metric, as a running server reports them after a create and a rejected one. */
+/** The label names of each metric, as a running server with TLS reports them after a create and a rejected one. */
 async function readMetrics(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const directory = await createTemporaryDirectory();
+  const [certFile, keyFile] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+  const { cert, key } = createCertificate("localhost");
+  await writeFile(certFile, cert);
+  await writeFile(keyFile, key);
   const env = { PLANTSTORE_TOKEN: testToken };
-  const run = startCli(["serve", "--ephemeral", "--metrics", "main"], { env });
+  const tls = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
+  const argv = ["serve", "--ephemeral", ...tls, "--metrics", "127.0.0.1:0"];
+  const run = startCli(argv, { env });
   onTestFinished(async () => {
     run.signal("SIGTERM");
     await run.finished;
   });
-  await run.saw("http://127.0.0.1:");
+  await run.saw("https://localhost:");
   const url = run.stdout().trim();
   for (const name of ["fern", "moss"]) {
-    await runCli(["create", "--url", url, "--id", "1", "--name", name], { env });
+    await runCli(["create", "--url", url, "--cacert", certFile, "--id", "1", "--name", name], {
+      env,
+    });
   }
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const [metricsUrl = ""] = /http:[^"\s]*\/metrics/.exec(run.stderr()) ?? [];
+  const text = await (await fetch(metricsUrl)).text();
   const metrics = new Map<string, Set<string>>();
   for (const [, name = "", labels = ""] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
     const known = metrics.get(name) ?? new Set(addedLabels);

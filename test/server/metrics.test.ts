@@ -25,6 +25,7 @@ function createTested(sources: Partial<MetricsSources> = {}): Metrics {
     isReady: async () => false,
     countDroppedLines: () => 0,
     limits: { maxInflight: 0, maxConnections: 0 },
+    version: "1.2.3",
     ...sources,
   });
 }
@@ -60,8 +61,23 @@ it("counts requests by operation and error, and plants by result", async () => {
     'plantstore_plants_total{result="created"} 2',
     'plantstore_plants_total{result="unchanged"} 1',
     "plantstore_create_durable_seconds_count 3",
+    'plantstore_build_info{version="1.2.3"} 1',
     "plantstore_waiting_bytes_limit 67108864",
   ]);
+});
+
+it("counts the errors of the server from zero, so that an alert sees the first one", async () => {
+  const text = await createTested().render();
+  const counters = [
+    ...text.matchAll(/^plantstore_requests_total\{operation="create",error="(\d+)"\} 0$/gm),
+  ];
+  expect(counters.map(([, error]) => error)).toEqual(["50000", "50300", "50301", "50700"]);
+});
+
+it("has the end of the certificate with TLS only", async () => {
+  const withTls = createTested({ readCertificateExpiry: () => Date.UTC(2030, 0, 1) });
+  expect(await readOwn(withTls)).toContain("plantstore_certificate_expiry_seconds 1893456000");
+  expect(await createTested().render()).not.toContain("certificate");
 });
 
 it("measures commits by their plants and their duration", async () => {
@@ -96,6 +112,7 @@ it("reads the limits, the readiness and the dropped lines of the log when the me
   dropped = 5;
   expect(await readOwn(metrics)).toEqual([
     "plantstore_log_lines_dropped_total 5",
+    'plantstore_build_info{version="1.2.3"} 1',
     "plantstore_ready 1",
     "plantstore_inflight_creates_limit 10",
     "plantstore_waiting_bytes_limit 67108864",
@@ -109,6 +126,7 @@ it("reads the load when the metrics are requested", async () => {
   const waiting = [1, 2].map((id) => exchangeRaw(server.port, create(id)));
   await server.held.isWaiting(2);
   expect(await readOwn(metrics)).toEqual([
+    'plantstore_build_info{version="1.2.3"} 1',
     "plantstore_inflight_creates 2",
     "plantstore_waiting_bytes 44",
     "plantstore_waiting_bytes_limit 67108864",
@@ -116,7 +134,12 @@ it("reads the load when the metrics are requested", async () => {
   ]);
   server.held.release("created");
   await Promise.all(waiting);
-  await expect.poll(() => readOwn(metrics)).toEqual(["plantstore_waiting_bytes_limit 67108864"]);
+  await expect
+    .poll(() => readOwn(metrics))
+    .toEqual([
+      'plantstore_build_info{version="1.2.3"} 1',
+      "plantstore_waiting_bytes_limit 67108864",
+    ]);
 });
 
 /** Serves metrics at an address of their own until the test ends. @returns its port */

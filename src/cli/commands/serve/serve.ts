@@ -15,6 +15,7 @@ import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import { type OutputStream, writeText } from "../../io.ts";
 import { makeDefaultDirectory } from "../../store-access.ts";
+import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
@@ -199,10 +200,12 @@ async function drain(server: PlantServer, { log, options }: ServerRun): Promise<
  * @param findServer returns undefined before the server is open
  */
 async function loadMetrics(
-  { options, countDroppedLines }: ServerRun,
+  run: ServerRun,
   findServer: () => PlantServer | undefined,
 ): Promise<Metrics | undefined> {
+  const { options, countDroppedLines } = run;
   if (options.metricsAddress === undefined) return undefined;
+  const tlsFiles = options.tls && (await import("./tls-files.ts"));
   const { createMetrics } = await import("../../../server/metrics.ts");
   return createMetrics({
     readLoad: () => findServer()?.readLoad(),
@@ -212,6 +215,9 @@ async function loadMetrics(
     },
     countDroppedLines,
     limits: options,
+    version: packageVersion,
+    readCertificateExpiry:
+      tlsFiles && (() => run.certificate && tlsFiles.toExpiryMs(run.certificate)),
   });
 }
 

@@ -88,13 +88,18 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Time before its end in which a certificate should be renewed. */
 const renewalMs = 14 * dayMs;
 
+/** Returns when a certificate expires, in milliseconds since 1970. */
+export function toExpiryMs({ cert }: TlsCertificate): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}
+
 /** Describes a certificate in use that has expired, or expires soon. */
 export function findExpiry({
   certificate,
   options: { tls },
 }: Pick<ServerRun, "certificate" | "options">): string | undefined {
   if (tls === undefined || certificate === undefined) return undefined;
-  const endMs = Date.parse(new X509Certificate(certificate.cert).validTo);
+  const endMs = toExpiryMs(certificate);
   const leftMs = endMs - Date.now();
   if (leftMs > renewalMs) return undefined;
   const date = new Date(endMs).toISOString().slice(0, 10);
