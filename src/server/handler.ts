@@ -18,7 +18,6 @@ import {
   createCredentialReader,
   findTraceId,
   type RequestRecord,
-  type RoutedOperation,
   type ServerRequest,
   toPath,
   toRequestId,
@@ -29,6 +28,7 @@ import {
   type HeaderPairs,
   MethodError,
   type OperationResult,
+  type RoutedOperation,
   serverStarting,
   type ServerResponse,
   serverStopping,
@@ -206,12 +206,8 @@ type Route = (
   readonly parameters: Readonly<Record<string, string>>;
 };
 
-/** A path that exists, and its routes by method. */
-interface Path {
-  /** Has a group for each parameter. */
-  readonly pattern: RegExp;
-  readonly routes: Map<string, Route>;
-}
+/** The routes of a path, by method. */
+type Routes = Map<string, Route>;
 
 /**
  * Creates the router.
@@ -221,65 +217,54 @@ interface Path {
  * @param hasOptions adds OPTIONS to each path, for CORS preflights
  * @returns a function that returns the route, or a RequestError `noSuchPath` or `noSuchMethod`
  */
-function createRouter(
-  basePath: string,
-  functions: OperationFunctions,
-  hasOptions: boolean,
-): (request: Pick<ServerRequest, "method" | "target" | "headers">) => Route | RequestError {
-  const paths = createPaths(basePath, functions, hasOptions);
-  const page = paths.get(operations.page.path);
-  const templates = [...paths].filter(([path]) => path.includes("{"));
-  for (const [path] of templates) paths.delete(path);
-
-  return ({ method, target, headers }) => {
-    const text = toPath(target);
-    // Browsers get the page at the root as well; for programs the root does not exist.
-    const isRootPage =
-      text === "/" &&
-      page?.routes.has(method) === true &&
-      headers["accept"]?.includes("text/html") === true;
-    const exact = isRootPage ? page : paths.get(text);
-    const path = exact ?? templates.find(([, { pattern }]) => pattern.test(text))?.[1];
-    if (path === undefined) {
-      const createPath = basePath + operations.create.path;
-      const message = `unknown path "${quoteInput(text, 80)}": create plants with POST ${createPath}`;
-      return new RequestError("noSuchPath", message);
-    }
-    const { pattern, routes } = path;
-    const route = routes.get(method);
-    if (route === undefined) {
-      const allow = toAllow(routes);
-      const message = `method ${quoteInput(method)} is not allowed on ${text}: send ${allow}`;
-      return new MethodError(message, allow);
-    }
-    return exact ? route : { ...route, parameters: pattern.exec(text)?.groups ?? {} };
-  };
-}
-
-function createPaths(
-  basePath: string,
-  functions: OperationFunctions,
-  hasOptions: boolean,
-): Map<string, Path> {
-  const paths = new Map<string, Path>();
+function createRouter(basePath: string, functions: OperationFunctions, hasOptions: boolean) {
+  const paths = new Map<string, Routes>();
   for (const [id, row] of Object.entries(operations)) {
     const operation = id as OperationId;
     const perform = functions[operation];
     if (perform === undefined) continue;
     const route = { operation, parameters: {}, needsToken: row.needsToken, perform } as Route;
     const path = row.needsToken ? basePath + row.path : row.path;
-    const routes = paths.get(path)?.routes ?? new Map<string, Route>();
-    paths.set(path, { pattern: toPattern(path), routes: routes.set(row.method, route) });
+    const routes: Routes = paths.get(path) ?? new Map();
+    paths.set(path, routes.set(row.method, route));
     if (row.method === "GET") routes.set("HEAD", route);
   }
-  for (const { routes } of hasOptions ? paths.values() : []) {
+  for (const routes of hasOptions ? paths.values() : []) {
     const perform = () => toOptionsResponse(toAllow(routes));
     routes.set("OPTIONS", { operation: "options", parameters: {}, needsToken: false, perform });
   }
-  return paths;
+  const page = paths.get(operations.page.path);
+  const templates = [...paths]
+    .filter(([path]) => path.includes("{"))
+    .map(([path, routes]) => ({ path, routes, pattern: toPattern(path) }));
+  for (const { path } of templates) paths.delete(path);
+
+  return ({ method, target, headers }: ServerRequest): Route | RequestError => {
+    const text = toPath(target);
+    // Browsers get the page at the root as well; for programs the root does not exist.
+    const isRootPage =
+      text === "/" &&
+      page?.has(method) === true &&
+      headers["accept"]?.includes("text/html") === true;
+    const exact = isRootPage ? page : paths.get(text);
+    const template = exact ? undefined : templates.find(({ pattern }) => pattern.test(text));
+    const routes = exact ?? template?.routes;
+    if (routes === undefined) {
+      const createPath = basePath + operations.create.path;
+      const message = `unknown path "${quoteInput(text, 80)}": create plants with POST ${createPath}`;
+      return new RequestError("noSuchPath", message);
+    }
+    const route = routes.get(method);
+    if (route === undefined) {
+      const allow = toAllow(routes);
+      const message = `method ${quoteInput(method)} is not allowed on ${text}: send ${allow}`;
+      return new MethodError(message, allow);
+    }
+    return template ? { ...route, parameters: template.pattern.exec(text)?.groups ?? {} } : route;
+  };
 }
 
-function toAllow(routes: Path["routes"]): string {
+function toAllow(routes: Routes): string {
   return [...routes.keys()].join(", ");
 }
 

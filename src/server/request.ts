@@ -2,10 +2,10 @@
 import { randomBytes } from "node:crypto";
 import { digestToken } from "../auth/authenticator.ts";
 import { toBearerToken } from "../auth/token.ts";
-import { type OperationId, toTraceId } from "../core/contract.ts";
+import { toTraceId } from "../core/contract.ts";
 import { type Problem, RequestError } from "../core/errors.ts";
-import type { SuccessfulResult } from "../core/store.ts";
 import type { Admission, ByteHolder } from "./admission.ts";
+import type { RoutedOperation, ServerResponse } from "./response.ts";
 
 /** Maximum length of a request target, in bytes. */
 export const maxTargetBytes = 8 * 1024;
@@ -14,9 +14,6 @@ export const maxHeaderBytes = 16 * 1024;
 
 /** The value of each header, by lower-case name; the values of a repeated one are joined by commas, or only the first is there. */
 export type HttpHeaders = Readonly<Record<string, string | undefined>>;
-
-/** An operation of the table, or OPTIONS on its path. */
-export type RoutedOperation = OperationId | "options";
 
 /** One request, independent of how it came. */
 export interface ServerRequest {
@@ -44,20 +41,35 @@ export interface ServerRequest {
 /** The bytes of a body, or the error that stopped its read. */
 export type BodyResult = Uint8Array | RequestError;
 
-/** Maximum number of digests that are kept. */
-const maxDigests = 1000;
-/** Time after which they are forgotten, because their headers contain tokens. */
-const maxDigestMs = 60_000;
+/** Maximum number of entries of a {@link RecentMap}. */
+const maxRecent = 1000;
+const maxRecentMs = 60_000;
+
+/** Keeps what clients send again and again. The keys contain tokens: it is emptied each minute, and when it is full. */
+export class RecentMap<Value> {
+  readonly #map = new Map<string, Value>();
+  #timer: NodeJS.Timeout | undefined;
+
+  get(key: string): Value | undefined {
+    return this.#map.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    if (this.#map.size === maxRecent) this.#clear();
+    this.#map.set(key, value);
+    this.#timer ??= setTimeout(() => this.#clear(), maxRecentMs).unref();
+  }
+
+  #clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#map.clear();
+  }
+}
 
 /** Returns a function that finds the digest of a request's token, or a CredentialError. It hashes each header once. */
 export function createCredentialReader() {
-  const digests = new Map<string, string>();
-  let timer: NodeJS.Timeout | undefined;
-  const forget = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    digests.clear();
-  };
+  const digests = new RecentMap<string>();
   return ({ headers, repeated }: ServerRequest): ReturnType<typeof toBearerToken> => {
     const { authorization: value } = headers;
     if (value === undefined) return toBearerToken([]);
@@ -68,9 +80,7 @@ export function createCredentialReader() {
     const token = toBearerToken([value]);
     if (token instanceof RequestError) return token;
     const digest = digestToken(token);
-    if (digests.size === maxDigests) forget();
     digests.set(value, digest);
-    timer ??= setTimeout(forget, maxDigestMs).unref();
     return digest;
   };
 }
@@ -300,18 +310,13 @@ function malformed(message: string): RequestError {
 }
 
 /** A request and its response: nothing of its headers, its query and its body, except for its ids. */
-export interface RequestRecord {
+export interface RequestRecord extends Pick<ServerResponse, "status" | "error" | "result"> {
   /** Absent, like the path, for bytes that are not a request. */
   readonly method?: string | undefined;
   /** As the client wrote it, without the query. */
   readonly path?: string | undefined;
   /** Absent for an unknown path. `probe` is a create that only checked a token, named after its header. */
   readonly operation?: RoutedOperation | "probe" | undefined;
-  readonly status: number;
-  /** Number of the Error. */
-  readonly error?: number | undefined;
-  /** Result of a create. */
-  readonly result?: SuccessfulResult | undefined;
   /** From the head of the request to its response. */
   readonly durationMs: number;
   /** From the head of the request to the time at which the plant was durable; absent unless the plant is stored. */

@@ -1,10 +1,9 @@
 /** Responses as values: plants, errors and failures as status, headers and body. */
 import { CredentialError } from "../auth/token.ts";
-import { resultHeader } from "../core/contract.ts";
+import { type OperationId, resultHeader } from "../core/contract.ts";
 import { errorTable, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import { StoreError, type SuccessfulResult } from "../core/store.ts";
-import type { RoutedOperation } from "./request.ts";
 
 /** Names and values of headers. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
@@ -18,9 +17,9 @@ export interface ServerResponse {
   /** In addition to those that every response has. */
   readonly headers: HeaderPairs;
   /** Error number of an Error body. */
-  readonly error?: number;
+  readonly error?: number | undefined;
   /** Result of a create. */
-  readonly result?: SuccessfulResult;
+  readonly result?: SuccessfulResult | undefined;
   /** Commit of a plant that is stored. */
   readonly commit?: PlantCommit;
   /** True if the client gets no response: its connection is closed. */
@@ -29,6 +28,9 @@ export interface ServerResponse {
 
 /** The result of an operation. The handler makes a response of an error too. */
 export type OperationResult = ServerResponse | RequestError;
+
+/** An operation of the table, or OPTIONS on its path. */
+export type RoutedOperation = OperationId | "options";
 
 /** A complete response; only the date and the headers about the connection are added when it is sent. */
 export interface CompleteResponse extends ServerResponse {

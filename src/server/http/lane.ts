@@ -2,7 +2,7 @@
  * The lane: responds to simple creates that have arrived whole, and hands a connection over to node:http, for good, at the
  * first other bytes. It halves the CPU time of a create. Without this file, node:http serves everything in the same way.
  */
-import { type BodyResult, type HttpHeaders, noneRepeated } from "../request.ts";
+import { type BodyResult, type HttpHeaders, noneRepeated, RecentMap } from "../request.ts";
 import type { CompleteResponse, HeaderPairs } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
 import { toText } from "./response-bytes.ts";
@@ -30,30 +30,17 @@ const simpleLength = /^(?:0|[1-9]\d{0,8})$/;
 /** Headers that differ between the requests of a client. */
 const changingHeader = /\r\n(?:trace(?:parent|state)|x-[a-z-]+-id):/i;
 
-/** Heads that repeat are parsed once. They contain tokens, so that they are forgotten after a minute. */
-const maxKnown = 250;
-const maxKnownMs = 60_000;
-
 /** Returns a function that finds the head of the simple create which begins at `start`, and where its body begins. */
 export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
-  const known = new Map<string, SimpleHead>();
-  let timer: NodeJS.Timeout | undefined;
-
-  function forget(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    known.clear();
-  }
+  // Heads that repeat are parsed once.
+  const known = new RecentMap<SimpleHead>();
 
   function readHead(text: string): SimpleHead | undefined {
     const found = known.get(text);
     if (found !== undefined) return found;
     const head = parseHead(text, path);
     if (head === undefined || head.bodyLength > maxBodyBytes) return undefined;
-    if (changingHeader.test(text)) return head;
-    if (known.size === maxKnown) forget();
-    known.set(text, head);
-    timer ??= setTimeout(forget, maxKnownMs).unref();
+    if (!changingHeader.test(text)) known.set(text, head);
     return head;
   }
 
