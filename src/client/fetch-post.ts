@@ -46,7 +46,8 @@ export function createFetchPost(fetch: Fetch): Post {
       }
       // fetch has decoded the body.
       const { "content-encoding": _, ...rest } = Object.fromEntries(response.headers);
-      return { status: response.status, headers: rest, body: await readBody(chunks, request) };
+      const head = { status: response.status, headers: rest };
+      return { ...head, body: await readBody(chunks, head, request) };
     };
     const response = Promise.race([toRejection(stopping.signal), exchange()]);
     try {

@@ -7,15 +7,15 @@ import { buildConnector, errors, Pool } from "undici";
 import { toEndpoint } from "../core/base-url.ts";
 import {
   createNoHttpError,
-  createTooLongError,
   type ClientRequest,
   type ClientResponse,
-  minResponseLimitBytes,
+  needsMore,
   type Post,
   post,
+  type ResponseHead,
   toClientError,
 } from "./http-request.ts";
-import { UnavailableError } from "./results.ts";
+import { NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /**
  * Requests in flight on one connection. Measured on one machine: a depth of 1 has 0.6 times the rate, a depth of 64 has
@@ -78,7 +78,6 @@ export function openPool(
       }),
     connections: Math.ceil(maxRequests / pipelineDepth),
     pipelining: pipelineDepth,
-    maxResponseSize: minResponseLimitBytes,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
@@ -128,8 +127,12 @@ function dispatch(
 ): Promise<ClientResponse> {
   const { headers, body } = request;
   return new Promise((resolve) => {
-    let head: Pick<ClientResponse, "status" | "headers"> = { status: 0, headers: {} };
+    let head: ResponseHead = { status: 0, headers: {} };
     let chunks: Buffer[] = [];
+    let length = 0;
+    const finish = (): void => {
+      if (pending.delete(fail)) resolve({ ...head, body: Buffer.concat(chunks) });
+    };
     const fail = (error: Error): void => {
       if (pending.delete(fail)) resolve(rejectWith(error, request));
     };
@@ -144,14 +147,21 @@ function dispatch(
       blocking: false,
     } as const;
     pool.dispatch(options, {
-      onRequestStart: () => void (chunks = []),
+      onRequestStart() {
+        chunks = [];
+        length = 0;
+      },
       onResponseStart: (_, status, responseHeaders) =>
         (head = { status, headers: responseHeaders }),
-      onResponseData: (_, chunk) => void chunks.push(chunk),
-      onResponseEnd() {
-        pending.delete(fail);
-        resolve({ ...head, body: Buffer.concat(chunks) });
+      onResponseData(controller, chunk) {
+        chunks.push(chunk);
+        length += chunk.length;
+        // An error that it throws ends the request.
+        if (needsMore(head, length, request)) return;
+        finish();
+        controller.abort(new errors.RequestAbortedError());
       },
+      onResponseEnd: finish,
       onResponseError: (_, error) => fail(error),
     });
   });
@@ -168,9 +178,7 @@ async function toPoolError(error: Error, request: ClientRequest): Promise<Error>
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
     return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`, { cause: error });
   }
-  if (error instanceof errors.ResponseExceededMaxSizeError) {
-    return createTooLongError(url, minResponseLimitBytes, { cause: error });
-  }
+  if (error instanceof NotAPlantStoreError) return error;
   if (error instanceof errors.HTTPParserError) return createNoHttpError(url, error);
   if (error instanceof errors.InvalidArgumentError) return error;
   return (await toClientError(error, request)) as Error;

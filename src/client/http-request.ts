@@ -6,10 +6,10 @@ import { toEndpoint } from "../core/base-url.ts";
 import { isError } from "../core/messages.ts";
 import { NotAPlantStoreError, UnavailableError } from "./results.ts";
 
-/** Number of bytes that any response may have. */
-export const minResponseLimitBytes = 16 * 1024 * 1024;
-/** A response repeats the request body, and JSON escapes one byte with up to six. */
-const responseBytesPerBodyByte = 6;
+/** Number of bytes that are read of any response. An Error has fewer: its message has at most 1000. */
+const maxErrorBytes = 64 * 1024;
+/** A Plant repeats the request body, and JSON escapes one character with up to six bytes. */
+const plantBytesPerBodyCharacter = 6;
 
 /** Sends a POST request, as a Post. */
 export function post(message: ClientRequest): Promise<ClientResponse> {
@@ -56,14 +56,15 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
       sent.on("error", (error) => isComplete() || reject(error));
       sent.on("response", (response) => {
         isComplete = () => response.complete;
-        readBody(response, message)
-          .then((bytes) => toResponse(response, bytes))
+        const head = toHead(response);
+        readBody(response, head, message)
+          .then((bytes) => ({ ...head, body: bytes }))
           .then(resolve, reject);
       });
       // Without this listener Node closes the connection silently.
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
-        resolve(toResponse(response, new Uint8Array()));
+        resolve({ ...toHead(response), body: new Uint8Array() });
       });
       sent.end(body);
     });
@@ -78,33 +79,45 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
   }
 }
 
-/**
- * Reads the body of a response, up to a limit.
- *
- * @param request its URL, and the body that the response repeats
- * @throws NotAPlantStoreError for a longer body; the rest is not read
- */
+/** Reads the body of a response, as far as {@link needsMore} says. @throws NotAPlantStoreError */
 export async function readBody(
   parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  { url, body }: Pick<ClientRequest, "url" | "body">,
+  head: ResponseHead,
+  request: Pick<ClientRequest, "url" | "body">,
 ): Promise<Buffer> {
-  const maxBytes = Math.max(minResponseLimitBytes, responseBytesPerBodyByte * body.length);
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of parts) {
-    length += chunk.length;
-    if (length > maxBytes) throw createTooLongError(url, maxBytes);
     chunks.push(chunk);
+    length += chunk.length;
+    if (!needsMore(head, length, request)) break;
   }
   return Buffer.concat(chunks);
 }
 
+/**
+ * Checks whether a response is read past its first bytes. Only a Plant can have more than 64 KiB, up to the size that its
+ * request allows. The head of any other response tells what it is.
+ *
+ * @param length number of bytes that have arrived
+ * @param request its URL, and the body that a Plant repeats
+ * @throws NotAPlantStoreError for a longer Plant
+ */
+export function needsMore(
+  { status, headers }: ResponseHead,
+  length: number,
+  { url, body }: Pick<ClientRequest, "url" | "body">,
+): boolean {
+  if (length <= maxErrorBytes) return true;
+  if (status !== 200 || !/json/i.test(String(headers["content-type"]))) return false;
+  const maxBytes = maxErrorBytes + plantBytesPerBodyCharacter * body.length;
+  if (length <= maxBytes) return true;
+  throw new NotAPlantStoreError(url, `a response of more than ${maxBytes} bytes`);
+}
+
 /** Uses `headersDistinct`, which keeps repeated headers; `headers` has only the first. */
-function toResponse(
-  { statusCode = 0, headersDistinct }: IncomingMessage,
-  body: Uint8Array,
-): ClientResponse {
-  return { status: statusCode, headers: headersDistinct, body };
+function toHead({ statusCode = 0, headersDistinct }: IncomingMessage): ResponseHead {
+  return { status: statusCode, headers: headersDistinct };
 }
 
 /** A request with a body. */
@@ -123,11 +136,15 @@ export interface ClientRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A complete response: not decompressed, and redirects not followed. */
-export interface ClientResponse {
+/** A response without its body. */
+export interface ResponseHead {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A response: not decompressed, redirects not followed, and complete unless it is longer than any of a plant store. */
+export interface ClientResponse extends ResponseHead {
   readonly body: Uint8Array;
 }
 
@@ -186,11 +203,6 @@ const lostReasons: ReadonlyMap<string, string> = new Map([
 /** Creates the error for a response that an HTTP parser rejects. */
 export function createNoHttpError(url: string, cause: Error): Error {
   return new NotAPlantStoreError(url, "no HTTP response", { cause });
-}
-
-/** Creates the error for a response with more than `maxBytes` bytes. */
-export function createTooLongError(url: string, maxBytes: number, options?: ErrorOptions): Error {
-  return new NotAPlantStoreError(url, `a response of more than ${maxBytes} bytes`, options);
 }
 
 /** Node's error for a host with several addresses. */

@@ -10,7 +10,7 @@ export class JsonNumber {
   }
 }
 
-/** A value of which only the kind is known. */
+/** A value that is known only by its kind. */
 type OtherValue = { readonly is: "null" | "true" | "false" | "an array" | "an object" };
 
 /** A value that is kept. */
@@ -22,7 +22,7 @@ export type JsonMembers = ReadonlyMap<string, JsonValue>;
 /** Result of {@link readJson}. */
 export interface ParsedJson {
   readonly value: JsonMembers | JsonValue;
-  /** Duplicate members (the value has the last one) and strings with an unpaired surrogate, among those that are kept. */
+  /** Duplicate members (the value has the first one) and strings with an unpaired surrogate, among those that are kept. */
   readonly problems: readonly Problem[];
 }
 
@@ -31,19 +31,15 @@ export const maxNesting = 64;
 
 /** An error at a byte of a text. */
 export class JsonError extends RequestError {
+  declare readonly kind: "notJson" | "notUtf8" | "tooDeep";
   /** Number of bytes before the error. */
   readonly byte: number;
   /** The message before its place, and after it. */
   readonly parts: readonly [problem: string, fix: string];
-  /** What invalid JSON lacks at the byte, in words. */
+  /** The part that invalid JSON lacks at the byte, in words. */
   readonly expected: string | undefined;
 
-  constructor(
-    kind: "notJson" | "notUtf8" | "tooDeep",
-    byte: number,
-    parts: JsonError["parts"],
-    expected?: string,
-  ) {
+  constructor(kind: JsonError["kind"], byte: number, parts: JsonError["parts"], expected?: string) {
     super(kind, parts.join(` at byte ${byte}`));
     this.byte = byte;
     this.parts = parts;
@@ -81,17 +77,19 @@ export function readJson(text: string, isKept: (name: string) => boolean): Parse
 const byteOrderMark = "\uFEFF";
 /** Characters before it are control characters, which a string must escape. */
 const firstPrintable = 0x20;
-const numberPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const wordPattern = /true|false|null/y;
+/** A number or a word. */
+const scalarPattern = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escapePattern = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
-
 /** A position in a JSON text. After an error, it is the end of the text, so that all reads stop. */
 class JsonReader {
   readonly #text: string;
   readonly #isKept: (name: string) => boolean;
   readonly #members = new Map<string, JsonValue>();
   readonly #problems: Problem[] = [];
+  /** Names of members that occur twice. */
+  readonly #repeated: string[] = [];
   #at: number;
+  /** Number of open brackets of the value. */
   #depth = 0;
   /** The first error. */
   #error: JsonError | undefined;
@@ -113,13 +111,13 @@ class JsonReader {
 
   #readValue(): JsonValue {
     const start = this.#at;
-    const first = this.#text[start];
+    const first = this.#text.charAt(start);
     if (first === '"') return this.#readString();
     this.#skipValue();
     if (first === "{") return { is: "an object" };
     if (first === "[") return { is: "an array" };
     const text = this.#text.slice(start, this.#at);
-    return /^[tfn]/.test(text) ? { is: text as "true" | "false" | "null" } : new JsonNumber(text);
+    return "tfn".includes(first) ? { is: text as "true" | "false" | "null" } : new JsonNumber(text);
   }
 
   #skipValue(): void {
@@ -127,9 +125,7 @@ class JsonReader {
     if (code === quotationMark) this.#skipString();
     else if (code === leftBrace) this.#skipItems("}");
     else if (code === leftBracket) this.#skipItems("]");
-    else if (!this.#skipMatch(numberPattern) && !this.#skipMatch(wordPattern)) {
-      this.#fail("a value");
-    }
+    else if (!this.#skipMatch(scalarPattern)) this.#fail("a value");
   }
 
   /** Skips an array or an object. */
@@ -155,24 +151,26 @@ class JsonReader {
     const name = this.#depth === 1 ? this.#readString() : this.#skipString();
     if (!this.#skipTo(":")) this.#fail('":"');
     this.#skipSpace();
-    if (typeof name === "string" && this.#isKept(name)) this.#keep(name);
-    else this.#skipValue();
+    if (typeof name !== "string" || !this.#isKept(name)) this.#skipValue();
+    else if (this.#members.has(name)) this.#skipRepeated(name);
+    else this.#keep(name);
   }
 
   #keep(name: string): void {
     const value = this.#readValue();
-    if (this.#members.has(name)) this.#report("duplicateMember", name, "occurs twice: remove one");
     if (typeof value === "string" && !value.isWellFormed()) {
-      this.#report("loneSurrogate", name, unpairedSurrogate);
+      this.#problems.push({ kind: "loneSurrogate", message: `${name} ${unpairedSurrogate}` });
     }
     this.#members.set(name, value);
   }
 
-  /** Reports a problem once: a body can repeat it a million times. */
-  #report(kind: "duplicateMember" | "loneSurrogate", name: string, problem: string): void {
-    const message = `${name} ${problem}`;
-    if (this.#problems.some((known) => known.message === message)) return;
-    this.#problems.push({ kind, message });
+  /** Reports a name once: a body can repeat it a million times. */
+  #skipRepeated(name: string): void {
+    this.#skipValue();
+    if (this.#repeated.includes(name)) return;
+    this.#repeated.push(name);
+    const message = `${name} occurs twice: remove one`;
+    this.#problems.push({ kind: "duplicateMember", message });
   }
 
   #readString(): string {

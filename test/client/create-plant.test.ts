@@ -284,22 +284,45 @@ describe("a response that no plant store sends", () => {
     await expectNotAPlantStore(create(url), "no HTTP response");
   });
 
-  it("is not read to its end if it has more than 16 MiB", async () => {
+  it.each<[status: number, type: string, problem: string]>([
+    [200, "application/json", "a response of more than 65"],
+    [200, "text/html", "HTTP 200, text/html"],
+    [400, "application/json", "HTTP 400, JSON without an Error"],
+    [501, "text/html", "HTTP 501, text/html"],
+  ])("is not read to its end: status %d, %s", async (status, type, problem) => {
     const piece = Buffer.alloc(1024 * 1024, " ");
     let sent = 0;
     const { url } = await openScriptedServer((response) => {
-      response.writeHead(200, { "content-type": "application/json" });
+      response.writeHead(status, { "content-type": type });
       const send = (): void => {
         while (!response.destroyed && response.write(piece)) sent += piece.length;
       };
       response.on("drain", send);
       send();
     });
-    await expectNotAPlantStore(
-      create(url),
-      `${url}/plants is not a plant store (a response of more than 16777216 bytes)`,
-    );
+    await expectNotAPlantStore(create(url), `${url}/plants is not a plant store (${problem}`);
     expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it("is unavailable, if it is a long page of a gateway", async () => {
+    const { url } = await openScriptedServer((response) => {
+      response.writeHead(502, { "content-type": "text/html" });
+      response.end("x".repeat(1024 * 1024));
+    });
+    await expectUnavailable(create(url), "gateway");
+  });
+
+  it("is read to the end if it is a Plant whose JSON is as long as it can be", async () => {
+    const name = "a".repeat(1024 * 1024);
+    const escaped = String.raw`\u0061`.repeat(name.length);
+    const { url } = await openScriptedServer(json(200, `{"name":"${escaped}"}`));
+    const result = await sendPlant(JSON.stringify({ id: 1, name }), {
+      request: toCreateRequest(url, "token"),
+      timeoutMs: 10_000,
+      retries: 0,
+      post,
+    });
+    expect(result).toMatchObject({ ok: true, plant: { name } });
   });
 
   it("is not followed if it is a redirect, and the token goes to no other server", async () => {

@@ -63,10 +63,23 @@ it("rejects a response that is too long", async () => {
     pull: (controller) => controller.enqueue(chunk),
     cancel: () => void (isCancelled = true),
   });
-  const response = post("http://a", async () => new Response(endless));
+  const headers = { "content-type": "application/json" };
+  const response = post("http://a", async () => new Response(endless, { headers }));
   await expect(response).rejects.toThrow(NotAPlantStoreError);
-  await expect(response).rejects.toThrow("a response of more than 16777216 bytes");
+  await expect(response).rejects.toThrow("a response of more than 65");
   expect(isCancelled).toBe(true);
+});
+
+it("cuts a response that is too long and not JSON", async () => {
+  const endless = new ReadableStream({
+    pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
+  });
+  const { status, body } = await post(
+    "http://a",
+    async () => new Response(endless, { status: 502 }),
+  );
+  expect(status).toBe(502);
+  expect(body).toHaveLength(2 * 64 * 1024);
 });
 
 it.each<[what: string, reason: string, open: () => Promise<string>]>([

@@ -53,6 +53,29 @@ it("a large body has a separate connection, so that it delays no other request",
   await Promise.all([pool.close(), expect(small).rejects.toThrow("lost the connection")]);
 });
 
+it.each([
+  [200, "application/json", /its response has more than \d+ bytes/],
+  [400, "application/json", undefined],
+  [200, "text/html", undefined],
+])("does not read a long response to its end: status %d, %s", async (status, type, problem) => {
+  let closed: Promise<unknown> | undefined;
+  const url = await openRawServer((socket) => {
+    closed = once(socket, "close");
+    socket.once("data", () => {
+      socket.write(
+        `HTTP/1.1 ${status} x\r\nContent-Type: ${type}\r\nContent-Length: 99999999\r\n\r\n`,
+      );
+      socket.write(" ".repeat(1024 * 1024));
+    });
+  });
+  const { pool, post } = open(url);
+  const request = post();
+  if (problem) await expect(request).rejects.toThrow(problem);
+  else expect((await request).status).toBe(status);
+  await closed;
+  await pool.close();
+});
+
 describe("closing a pool", () => {
   it.each([
     ["http:", "in flight"],

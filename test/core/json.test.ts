@@ -245,9 +245,9 @@ describe("readJson reports, and continues after", () => {
     expect(problems.map(({ kind }) => kind)).toEqual(["loneSurrogate", "duplicateMember"]);
   });
 
-  it("a repeated name, whose last value it returns", () => {
+  it("a repeated name, whose first value it returns", () => {
     expect(parseJson('{"a":1,"b":2,"a":3}').value).toEqual(
-      object(["a", number("3")], ["b", number("2")]),
+      object(["a", number("1")], ["b", number("2")]),
     );
   });
 });
