@@ -2,10 +2,17 @@
 // Checks the version of Node, and runs src/cli/main.ts.
 // Old versions of Node must be able to parse this file: no import statement, no await, no `?.`.
 const dist = "../dist";
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
 
-/** The same range as `engines` in package.json. */
-const isSupported = major === 20 ? minor >= 19 : major === 22 ? minor >= 15 : major >= 24;
+/**
+ * The first supported version of each line, as in `engines` in package.json. Earlier ones hash numeric strings without a
+ * seed, so that a client can choose strings that collide.
+ *
+ * @type {Record<number, [minor: number, patch: number]>}
+ */
+const firstVersions = { 20: [20, 2], 22: [22, 2], 24: [14, 1], 25: [8, 2] };
+const { [major]: [firstMinor, firstPatch] = [major > 25 ? 0 : Infinity, 0] } = firstVersions;
+const isSupported = minor > firstMinor || (minor === firstMinor && patch >= firstPatch);
 
 // A command that ends with nothing left to wait for has not done its work.
 process.exitCode = 1;
@@ -33,6 +40,6 @@ if (isSupported) {
     );
 } else {
   process.stderr.write(
-    `error: plantstore needs Node.js 20.19 or later of 20, 22.15 or later of 22, or 24 or later (this is ${process.versions.node}). See https://nodejs.org\n`,
+    `error: plantstore needs Node.js 20.20.2, 22.22.2, 24.14.1 or 25.8.2, or a later version of these lines, or 26 or later (this is ${process.versions.node}). See https://nodejs.org\n`,
   );
 }

@@ -23,23 +23,34 @@ async function loadAs(version: string): Promise<{ stderr: string; code: number }
   );
 }
 
-it.each(["10.24.1", "18.20.8", "20.18.3", "21.7.3", "22.0.0", "22.14.0", "23.11.1"])(
-  "rejects Node %s with one line that names the supported versions",
+it.each([
+  "10.24.1",
+  "18.20.8",
+  "20.19.6",
+  "20.20.1",
+  "21.7.3",
+  "22.22.1",
+  "23.11.1",
+  "24.0.0",
+  "24.14.0",
+  "25.8.1",
+])("rejects Node %s with one line that names the supported versions", async (version) => {
+  const { stderr, code } = await loadAs(version);
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    `error: plantstore needs Node.js 20.20.2, 22.22.2, 24.14.1 or 25.8.2, or a later version of these lines, or 26 or later (this is ${version}). See https://nodejs.org\n`,
+  );
+});
+
+it.each(["20.20.2", "22.22.2", "22.23.0", "24.14.1", "25.8.2", "26.0.0"])(
+  "runs on Node %s",
   async (version) => {
-    const { stderr, code } = await loadAs(version);
-    expect(code).toBe(1);
-    expect(stderr).toBe(
-      `error: plantstore needs Node.js 20.19 or later of 20, 22.15 or later of 22, or 24 or later (this is ${version}). See https://nodejs.org\n`,
-    );
+    expect(await loadAs(version)).toEqual({ stderr: "", code: 0 });
   },
 );
 
-it.each(["20.19.0", "22.15.0", "24.0.0", "26.0.0"])("runs on Node %s", async (version) => {
-  expect(await loadAs(version)).toEqual({ stderr: "", code: 0 });
-});
-
 it("supports the versions that the package names", () => {
-  expect(manifest.engines).toEqual({ node: "^20.19.0 || ^22.15.0 || >=24.0.0" });
+  expect(manifest.engines).toEqual({ node: "^20.20.2 || ^22.22.2 || ^24.14.1 || >=25.8.2" });
 });
 
 /** Copies parts of the package. @returns the directory of the copy */

@@ -50,7 +50,7 @@ export async function loadSqlite(): Promise<SqliteProvider> {
   } catch (cause) {
     throw new StoreError(
       "failed",
-      `SQLite cannot be loaded: the package ${packageName} has no binary for this platform. Use Node.js 22.15 or later`,
+      `SQLite cannot be loaded: the package ${packageName} has no binary for this platform. Use Node.js 22 or later`,
       { cause },
     );
   }
@@ -76,7 +76,7 @@ export function assertSqliteInstalled(): void {
   } catch (cause) {
     throw new StoreError(
       "failed",
-      `SQLite is missing: Node.js ${process.versions.node} has none. Install it with "${toInstallCommand()}", or use Node.js 22.15 or later`,
+      `SQLite is missing: Node.js ${process.versions.node} has none. Install it with "${toInstallCommand()}", or use Node.js 22 or later`,
       { cause },
     );
   }
