@@ -28,13 +28,29 @@ export function trimToken(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
+/** How a token is changed on its way, and what to do. A NUL in the text is that of a wider encoding. */
+const invalidForms: readonly (readonly [form: RegExp, problem: string])[] = [
+  [/\0/, "is in UTF-16, or is not text: write it in UTF-8"],
+  [/^\s*(?:"|'|“|‘|`)/, "is in quotes: remove them"],
+  [/\S[ \t]*[\r\n]\s*\S/, "is on several lines: write it on one line"],
+  [
+    /\r$/,
+    "ends with a carriage return (CR): remove it, or write the file with line feeds (LF) only",
+  ],
+  [/^\s|\s$/, "begins or ends with white space: remove it"],
+  [/\s/, "contains a space: copy it again"],
+];
+
+function describeInvalidForm(token: string): string {
+  const known = invalidForms.find(([form]) => form.test(token));
+  return known?.[1] ?? "contains an invalid character: copy it again";
+}
+
 /** Returns the problem with a token, worded to follow its name (`is empty`), without quoting it; undefined for a valid token. */
 export function findTokenProblem(token: string): string | undefined {
   if (token === "") return "is empty";
   if (/^bearer /i.test(token)) return "begins with its scheme: leave out Bearer";
-  if (!isBearerToken(token)) {
-    return "contains an invalid character, such as a space or a line break: copy it again";
-  }
+  if (!isBearerToken(token)) return describeInvalidForm(token);
   if (isMistypedToken(token)) return "is incomplete or mistyped: copy it again";
   return undefined;
 }
@@ -114,7 +130,7 @@ export function toBearerToken(values: readonly string[]): string | CredentialErr
   const token = scheme[1] ?? "";
   if (token === "") return malformed(`the bearer credential has no token: ${howToSend}`, false);
   if (!isBearerToken(token)) {
-    return malformed("the token contains an invalid character: copy it again", true);
+    return malformed(`the token ${describeInvalidForm(token)}`, true);
   }
   return token;
 }

@@ -144,7 +144,7 @@ describe("login", () => {
 
   it.each([
     ["", "is empty"],
-    ["two words", "contains an invalid character"],
+    ["two words", "contains a space"],
     [mintToken().slice(0, -1), "is incomplete or mistyped"],
   ])("rejects the token %j without sending it", async (token, complaint) => {
     const server = await openScriptedServer(errorResponse(40100));

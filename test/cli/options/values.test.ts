@@ -233,7 +233,7 @@ describe("a value for serve", () => {
 
   it("may not be a token that no client can send", () => {
     const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
-    expect(resolve).toThrow(/^the token in PLANTSTORE_TOKEN contains an invalid character/);
+    expect(resolve).toThrow(/^the token in PLANTSTORE_TOKEN contains a space/);
     expect(resolve).not.toThrow(/two words/);
   });
 });

@@ -165,9 +165,22 @@ describe("an invalid token", () => {
   const minted = mintToken();
   it.each([
     ["is empty", "\n", "is empty"],
-    ["contains a space", "two words", "contains an invalid character"],
-    ["has two lines", "one\ntwo", "contains an invalid character"],
-    ["has two line breaks at its end", "token\n\n", "contains an invalid character"],
+    ["contains a space", "two words", "contains a space: copy it again"],
+    ["has two lines", "first\nsecond\n", "is on several lines: write it on one line"],
+    ["has two lines with CRLF", "first\r\nsecond\r\n", "is on several lines"],
+    ["has two line breaks at its end", "token\n\n", "begins or ends with white space: remove it"],
+    ["begins with a space", " token", "begins or ends with white space"],
+    ["ends with a space", "token \n", "begins or ends with white space"],
+    ["ends with CR", "token\r", "ends with a carriage return (CR): remove it, or write"],
+    ["ends with CR CR LF", "token\r\r\n", "ends with a carriage return (CR)"],
+    ["is in quotes", '"token"\n', "is in quotes: remove them"],
+    ["is in single quotes", "'token'\r\n", "is in quotes"],
+    ["is in typographic quotes", "“token”", "is in quotes"],
+    [
+      "is in UTF-16",
+      Buffer.from(`\uFEFF${mintToken()}\r\n`, "utf16le"),
+      "is in UTF-16, or is not text: write it in UTF-8",
+    ],
     ["contains a character beyond ASCII", "tokén", "contains an invalid character"],
     ["is not text", Uint8Array.of(0xff, 0xfe), "contains an invalid character"],
     ["is truncated", minted.slice(0, -1), "is incomplete or mistyped"],
@@ -180,7 +193,7 @@ describe("an invalid token", () => {
     const path = await writeToken("token", text);
     const result = await create(["--token-file", path]);
     expect(result).toExit(4, containing(`error: the token from the file ${path} ${reason}`));
-    expect(result.stderr.replaceAll(path, "")).not.toMatch(/two words|one|tok[eé]n\w|pst_\w{4}/);
+    expect(result.stderr.replaceAll(path, "")).not.toMatch(/two words|first|tok[eé]n\w|pst_\w{4}/);
     expect(server.requests).toEqual([]);
   });
 
@@ -194,7 +207,7 @@ describe("an invalid token", () => {
       env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" },
     });
     expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN contains an invalid character/);
+    expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN is on several lines/);
     expect(stderr).not.toContain("X-Header");
   });
 });
