@@ -2,7 +2,7 @@
 import { RequestError, toIdTakenError } from "../core/errors.ts";
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
-import { locateError } from "../records/json-place.ts";
+import { adviseUnwrapping, locateError } from "../records/json-place.ts";
 import { createRecordReader } from "../records/json-reader.ts";
 import { toDelimiter } from "../records/table-reader.ts";
 
@@ -34,6 +34,8 @@ export interface SeedOptions {
 /** Number of plants by result. */
 export type SeedTally = Readonly<Record<SuccessfulResult, number>>;
 
+/** Reads the plants of a seed from standard input. */
+const seedCommand = "plantstore serve --seed -";
 /** Maximum number of plants in memory, and of characters in their names and tags unless a single plant has more. */
 const maxBatch = { plants: 4000, textLength: 2 ** 24 };
 
@@ -49,7 +51,8 @@ export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void
   let count = 0;
   for await (const records of reader.read(chunks)) {
     for (const record of records) {
-      const plant = locateError(record.content.plant, record, name);
+      const located = locateError(record.content.plant, record, name);
+      const plant = adviseUnwrapping(located, record, seedCommand);
       yield { plant, name: `${name}: record ${++count} at line ${record.line}` };
     }
   }

@@ -15,10 +15,13 @@ import {
 } from "../core/json.ts";
 import { inspectNewPlant } from "../core/read-plant.ts";
 import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
-import { beginsTable, type DelimiterListener, TableReader } from "./table-reader.ts";
+import { type DelimiterListener, rejectTable, TableReader } from "./table-reader.ts";
 
 /** Parts that may come next in an array. After a malformed element: `anything`. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
+
+/** They begin the comments of other languages. */
+const [slash, numberSign] = [0x2f, 0x23];
 
 /**
  * Finds the end of each value by its brackets and strings. The rest is left to the parser.
@@ -34,6 +37,8 @@ export class JsonReader extends RecordReader {
   #previous = 0;
   #hasBegun = false;
   #isFirst = true;
+  /** True while all records are the lines of a comment, or follow one and are invalid. */
+  #isAfterComment = false;
   /** True after the last bracket of an object on one line. */
   #isClosed = false;
   /** True after the last bracket of an object on several lines. */
@@ -61,9 +66,13 @@ export class JsonReader extends RecordReader {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     if (content instanceof RequestError) {
-      if (isFirst) rejectTable(bytes);
+      if (isFirst) {
+        rejectTable(bytes);
+        this.#isAfterComment = bytes[0] === slash || bytes[0] === numberSign;
+      }
       return { plant: content, unknownMembers: [], isMalformed: true };
     }
+    this.#isAfterComment = false;
     // Brackets of malformed lines may match by chance.
     if (this.#hasSeveralLines) this.isByLine = false;
     return content;
@@ -151,6 +160,11 @@ export class JsonReader extends RecordReader {
     if (!this.#hasBegun) this.isByLine = !isOpening;
     this.#hasBegun = true;
     if (byte === leftBrace) return this.#open(byte);
+    if (byte === leftBracket && this.#isAfterComment) {
+      throw new InputSyntaxError(
+        `has a comment before the array at line ${this.nextLine}: remove it, because JSON has none`,
+      );
+    }
     if (byte !== leftBracket || this.isByLine) return "breaks";
     this.isCollection = true;
     this.#expected = "elementOrEnd";
@@ -206,10 +220,4 @@ export function createRecordReader(
   return delimiter === undefined
     ? new JsonReader(maxBytes)
     : new TableReader(delimiter, maxBytes, onDelimiter);
-}
-
-/** @throws InputSyntaxError for the first row of a table, because none of its rows would be a plant */
-function rejectTable(bytes: Uint8Array): void {
-  if (!beginsTable(bytes)) return;
-  throw new InputSyntaxError("is a table: give it a name that ends in .csv, or use create --csv");
 }

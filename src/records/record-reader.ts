@@ -1,7 +1,8 @@
 /** Divides an input into records. */
 import { RequestError } from "../core/errors.ts";
-import { comma, isBlank, leftBrace, leftBracket, lineFeed } from "../core/json.ts";
+import { comma, isBlank, JsonError, leftBrace, leftBracket, lineFeed } from "../core/json.ts";
 import type { PlantReading } from "../core/read-plant.ts";
+import { findOtherFormat, signatureLength } from "./other-formats.ts";
 
 /**
  * Meaning of a byte:
@@ -16,12 +17,6 @@ type Records = Generator<PlantRecord, void, undefined>;
 
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 const nothing = new Uint8Array();
-/** Number of bytes that {@link assertPlainText} checks. The input may arrive in smaller pieces. */
-const signatureLength = 4;
-/** First bytes of other formats. `SQLi` may also begin a table. */
-const zip = Buffer.from("PK\x03\x04");
-const oldSpreadsheet = Buffer.of(0xd0, 0xcf, 0x11, 0xe0);
-const sqlite = Buffer.from("SQLite format 3\0");
 
 /**
  * Finds the records of an input. The iterables are lazy. The caller reads one to its end before it pushes the next piece.
@@ -55,7 +50,7 @@ export abstract class RecordReader {
   #at = 0;
   /** The line at which the next record begins if the current one is malformed, and the index of its first byte. */
   #resume: { readonly line: number; readonly at: number } | undefined;
-  /** True once the input is known to have none of the formats that {@link assertPlainText} rejects. */
+  /** True once the input is known to have no other format. */
   #isPlainText = false;
   #isBroken = false;
   /** True if the record is over the limit, so that its bytes are dropped. */
@@ -96,11 +91,7 @@ export abstract class RecordReader {
     yield this.end();
   }
 
-  /**
-   * Returns the records that these bytes complete.
-   *
-   * @throws InputSyntaxError when no further record can be found
-   */
+  /** Returns the records that these bytes complete. @throws InputSyntaxError when no further record can be found */
   *push(bytes: Uint8Array): Records {
     let start = 0;
     if (this.#bytes.length === 0) {
@@ -110,15 +101,11 @@ export abstract class RecordReader {
       }
     }
     this.#append(bytes.subarray(start));
-    if (!this.#isPlainText && isUndecided(this.#bytes)) return;
+    if (!this.#isPlainText && this.#bytes.length < signatureLength) return;
     yield* this.#read();
   }
 
-  /**
-   * Returns the records that the end of the input completes.
-   *
-   * @throws InputSyntaxError when the input is incomplete
-   */
+  /** Returns the records that the end of the input completes. @throws InputSyntaxError when the input is incomplete */
   *end(): Records {
     do {
       yield* this.#read();
@@ -149,7 +136,8 @@ export abstract class RecordReader {
   }
 
   *#read(): Records {
-    if (!this.#isPlainText) assertPlainText(this.#bytes);
+    const otherFormat = this.#isPlainText ? undefined : findOtherFormat(this.#bytes);
+    if (otherFormat !== undefined) throw new InputSyntaxError(otherFormat);
     this.#isPlainText = true;
     while (this.#at < this.#bytes.length) {
       const at = this.#at;
@@ -239,15 +227,11 @@ export abstract class RecordReader {
     this.#isBroken = true;
     // Without the line feed.
     for (const record of this.#take(resume.at - 1)) {
-      const { content } = record;
-      const { plant } = content;
       const last = resume.line - 1;
-      if (plant instanceof RequestError && last > first) {
-        const message = `${plant.message} (lines ${first} to ${last})`;
-        yield { ...record, content: { ...content, plant: new RequestError(plant.kind, message) } };
-      } else {
-        yield record;
-      }
+      const { plant } = record.content;
+      const isNamed = last > first && plant instanceof RequestError;
+      const located = isNamed ? append(plant, ` (lines ${first} to ${last})`) : plant;
+      yield { ...record, content: { ...record.content, plant: located } };
     }
   }
 
@@ -287,55 +271,23 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
+/** Adds text to a message. */
+function append(error: RequestError, text: string): RequestError {
+  if (!(error instanceof JsonError)) return new RequestError(error.kind, error.message + text);
+  const { kind, byte, parts, expected } = error;
+  return new JsonError(kind, byte, [parts[0], parts[1] + text], expected);
+}
+
 function trimEnd(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, bytes.findLastIndex((byte) => !isBlank(byte)) + 1);
-}
-
-/** Checks whether the first bytes of an input are too few to know its format. */
-function isUndecided(bytes: Uint8Array): boolean {
-  const isShort = bytes.length < sqlite.length && sqlite.indexOf(bytes) === 0;
-  return bytes.length < signatureLength || isShort;
-}
-
-/**
- * Checks the first bytes of an input for formats that have no records.
- *
- * @throws InputSyntaxError for gzip (RFC 1952 section 2.3.1), zip, spreadsheets, SQLite, and UTF-16, whose bytes of ASCII text
- *   are every other one
- */
-function assertPlainText(bytes: Uint8Array): void {
-  const [first, second, third, fourth] = bytes;
-  const begins = (signature: Buffer): boolean =>
-    signature.equals(bytes.subarray(0, signature.length));
-  if (first === 0x1f && second === 0x8b) {
-    throw new InputSyntaxError(
-      "is compressed with gzip: decompress it, for example with gunzip --stdout FILE | plantstore create - (add --csv for a table)",
-    );
-  }
-  if (begins(zip) || begins(oldSpreadsheet)) {
-    throw new InputSyntaxError(
-      "is a spreadsheet or a zip file: save the spreadsheet as CSV UTF-8, or extract the file, for example with unzip -p FILE | plantstore create - (add --csv for a table)",
-    );
-  }
-  if (begins(sqlite)) {
-    throw new InputSyntaxError(
-      "is a store or another file of SQLite: send its plants with plantstore export --store sqlite:FILE | plantstore create --many -",
-    );
-  }
-  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  const isWide =
-    (first === 0 && third === 0 && !!second && !!fourth) ||
-    (second === 0 && fourth === 0 && !!first && !!third);
-  if (!hasMark && !isWide) return;
-  throw new InputSyntaxError(
-    "is UTF-16: convert it to UTF-8, for example with iconv --from-code UTF-16 --to-code UTF-8 FILE | plantstore create - (add --csv for a table)",
-  );
 }
 
 /** The content of a record: a plant, or what is there instead of one. */
 export interface RecordContent extends PlantReading {
   /** True if the text breaks the syntax of the format, so that the end of the record is uncertain. */
   readonly isMalformed?: true;
+  /** Column of a table with a text that other programs write for a missing value, such as `NULL`. */
+  readonly nullColumn?: string;
 }
 
 /** One record of an input. */

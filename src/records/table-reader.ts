@@ -1,7 +1,6 @@
 /** Reads tables (RFC 4180): a header row that names the columns, and one row for each record. */
 import { attempt } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
-import { toInteger } from "../core/plant.ts";
 import { isBlank, JsonNumber, type JsonValue, lineFeed, quotationMark } from "../core/json.ts";
 import {
   inspectMembers,
@@ -25,6 +24,8 @@ export type DelimiterListener = (delimiter: string) => void;
 const knownDelimiters = [",", ";", "\t", "|"];
 /** The line that tells Excel the delimiter. */
 const delimiterLine = /^"?sep=.?"?$/i;
+/** The text of other programs for a missing value. */
+const nullText = /^(?:NULL|null|\\N)$/;
 /** A row without text before a header, which can have any known delimiter. */
 const emptyRow = /^[,;\t|]*$/;
 // Without ignoreBOM, a U+FEFF at the start of a row would be dropped.
@@ -63,9 +64,9 @@ export class TableReader extends RecordReader {
     if (byte === quotationMark) {
       this.#isCellQuoted ||= this.#isCellStart;
       // A quote in an unquoted cell makes only that line invalid, even if a later quote is not closed.
-      if (!this.#isCellQuoted) return "breaks";
+      if (!this.#isCellQuoted && this.#delimiter !== "\t") return "breaks";
       // A doubled quote closes and opens.
-      this.#isQuoteOpen = !this.#isQuoteOpen;
+      if (this.#isCellQuoted) this.#isQuoteOpen = !this.#isQuoteOpen;
     }
     const endsRow = byte === lineFeed && !this.#isQuoteOpen;
     const endsCell = byte === this.#delimiter.charCodeAt(0) && !this.#isQuoteOpen;
@@ -116,18 +117,19 @@ export function toDelimiter(name: string): string | undefined {
   return extension.toLowerCase() === "csv" ? "," : "\t";
 }
 
-/** Checks whether a row begins a table of plants. @throws InputSyntaxError if it has CR instead of line feeds */
-export function beginsTable(bytes: Uint8Array): boolean {
+/** @throws InputSyntaxError for the first row of a table, because none of its rows would be a plant */
+export function rejectTable(bytes: Uint8Array): void {
   const text = decodeRow(bytes, 1);
-  if (text instanceof RequestError) return false;
+  if (text instanceof RequestError) return;
   assertLineFeeds(text);
-  return delimiterLine.test(text) || findDelimiter(text) !== undefined;
+  if (!delimiterLine.test(text) && findDelimiter(text) === undefined) return;
+  throw new InputSyntaxError("is a table: give it a name that ends in .csv, or use create --csv");
 }
 
 /** Finds the delimiter of a header, `preferred` first. @returns undefined if the text is not a header of plants */
 function findDelimiter(text: string | RequestError, preferred = ","): string | undefined {
   return [preferred, ...knownDelimiters].find((delimiter) =>
-    isHeader(toColumns(splitRow(text, delimiter))),
+    isHeader(toColumns(splitRow(text, delimiter)).map((name) => name.trim())),
   );
 }
 
@@ -147,28 +149,50 @@ function readRow(row: Row, columns: readonly string[]): RecordContent {
     return { plant: new RequestError("notJson", message), unknownMembers: [] };
   }
   const plant = new Map<string, JsonValue>();
+  let nullColumn: string | undefined;
   const unknownMembers: string[] = [];
   for (const [index, cell] of row.entries()) {
     const column = columns[index];
     if (!column || cell === undefined) continue;
-    if (isSpreadsheetNumber(column, cell)) {
-      const message = `column ${column} must be an integer without an exponent or a decimal point (got ${quoteInput(cell)}): a spreadsheet may have rounded it; format the column as text there`;
-      return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
+    if (!isMember(column)) {
+      unknownMembers.push(column);
+      continue;
     }
-    if (isMember(column)) plant.set(column, toMemberValue(column, cell));
-    else unknownMembers.push(column);
+    const value = toMemberValue(column, cell);
+    if (value instanceof JsonNumber && !plainInteger.test(cell)) {
+      const message = findSpreadsheetProblem(column, cell);
+      if (message) return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
+    }
+    if (column !== "name" && nullText.test(cell)) nullColumn = column;
+    plant.set(column, value);
   }
-  return inspectMembers(
+  const content = inspectMembers(
     { value: plant, problems: [] },
     unknownMembers,
     (member) => `column ${member}`,
   );
+  return nullColumn === undefined ? content : { ...content, nullColumn };
 }
 
-/** Returns whether a spreadsheet may have written an integer: it rounds those with more than 15 digits. */
-function isSpreadsheetNumber(column: string, cell: string): boolean {
-  const value = toMemberValue(column, cell);
-  return value instanceof JsonNumber && /[.e]/i.test(cell) && toInteger(cell) !== undefined;
+const plainInteger = /^-?(?:0|[1-9]\d*)$/;
+const rounded = "a spreadsheet may have rounded it; format the column as text there";
+/** Parts that spreadsheets and their users add to integers. A spreadsheet rounds those with more than 15 digits. */
+const additions: readonly (readonly [form: RegExp, name: string, advice?: string])[] = [
+  [/^\s|\s$/, "spaces around it"],
+  [/^=/, "a formula around it"],
+  [/^["'“”‘’]/, "quotes or an apostrophe"],
+  [/^-?0\d+$/, "leading zeros"],
+  [/^\+/, "a plus sign"],
+  [/^-?\d{1,3}(?:([ ,'’\u00a0\u2009\u202f])\d{3}(?:\1\d{3})*|(?:\.\d{3}){2,})$/, "separators"],
+  [/^-?\d+(?:[.,]0+|(?:[.,]\d+)?e[+-]?\d+)$/i, "an exponent or a decimal point", rounded],
+];
+
+/** Describes an integer that is not written as one; undefined for other text. */
+function findSpreadsheetProblem(column: string, cell: string): string | undefined {
+  const [, name, advice = "write only its digits"] =
+    additions.find(([form]) => form.test(cell)) ?? [];
+  if (name === undefined) return undefined;
+  return `column ${column} must be an integer without ${name} (got ${quoteInput(cell)}): ${advice}`;
 }
 
 /** @throws InputSyntaxError if no row below this header can be a plant */
@@ -182,10 +206,10 @@ function readHeader(text: string | RequestError, delimiter: string): readonly st
     assertLineFeeds(text);
   }
   const row = splitRow(text, delimiter);
-  if (row instanceof RequestError) {
-    throw new InputSyntaxError(`has a header row that is not valid: ${row.message}`);
-  }
   const columns = toColumns(row);
+  const isSpaced = columns.some((column) => column !== column.trim() && isMember(column.trim()));
+  const problem = row instanceof RequestError ? row.message : isSpaced && spaces;
+  if (problem) throw new InputSyntaxError(`has a header row that is not valid: ${problem}`);
   const repeated = memberNames.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
   if (repeated !== undefined) {
     throw new InputSyntaxError(`has two columns ${repeated}: remove one of them`);
@@ -203,18 +227,20 @@ function isHeader(columns: readonly string[]): boolean {
 }
 
 function toColumns(row: Row): readonly string[] {
-  return row instanceof RequestError ? [] : row.map((cell = "") => cell.trim().toLowerCase());
+  return row instanceof RequestError ? [] : row.map((cell = "") => cell.toLowerCase());
 }
 
-/** Decodes a row without its line break. */
+/** Decodes a row without its line break. A program that converts line breaks twice makes CR CR LF of LF. */
 function decodeRow(bytes: Uint8Array, line: number): string | RequestError {
-  const text = attempt(() => decoder.decode(bytes).replace(/\r$/, ""));
+  const text = attempt(() => decoder.decode(bytes).replace(/\r{1,2}$/, ""));
   if (text !== undefined) return text;
   return new RequestError(
     "notUtf8",
     `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or convert it, for example with iconv --from-code WINDOWS-1252 --to-code UTF-8 FILE | plantstore create --csv -`,
   );
 }
+
+const spaces = "spaces next to a delimiter belong to the cell: remove them, also in the other rows";
 
 function splitRow(text: string | RequestError, delimiter: string): Row {
   if (text instanceof RequestError) return text;
@@ -227,6 +253,8 @@ function splitRow(text: string | RequestError, delimiter: string): Row {
       if (close === -1) return malformed("a quoted cell is not closed: add its closing quote");
       end = close + 1;
       if (end < text.length && text[end] !== delimiter) {
+        const [after] = text.slice(end).split(delimiter, 1);
+        if (after?.trim() === "") return malformed(spaces);
         return malformed(
           "a quoted cell continues after its closing quote: double the quotes in it",
         );
@@ -235,7 +263,12 @@ function splitRow(text: string | RequestError, delimiter: string): Row {
     } else {
       if (end === -1) end = text.length;
       const cell = text.slice(at, end);
-      if (cell.includes('"')) {
+      if (cell.includes("\r")) {
+        return malformed("a cell with a carriage return (CR) needs quotes around it");
+      }
+      if (cell.includes('"') && delimiter !== "\t") {
+        if (/^\s+"/.test(cell)) return malformed(spaces);
+        if (cell.startsWith('="')) return malformed("a cell is a formula: write its value alone");
         return malformed("a cell with quotes needs quotes around it, and its own doubled");
       }
       cells.push(cell === "" ? undefined : cell);

@@ -32,6 +32,11 @@ describe("a message about JSON names the line and the column", () => {
     ["on a line of its own", `${plant}\n${plant} {"id" 2}`, '":" but found "2" (p.json:2:28)'],
     ["of invalid UTF-8", Buffer.from('{\n"é":1}', "latin1"), "invalid UTF-8 (p.json:2:2): encode"],
     ["of a value that is too deep", `{\n"a":${"[".repeat(64)}`, "deeply (p.json:2:68): use at"],
+    [
+      "with the lines that it takes",
+      '{\n"id": "1\n}\n{"id":2,"name":"a"}',
+      '"\\u000a" (p.json:2:9) (lines 1 to 3)',
+    ],
   ])("%s", (_where, input, message) => {
     expect(messagesOf(input)).toEqual([expect.stringContaining(message)]);
   });
@@ -53,6 +58,11 @@ describe("a message about JSON says how to fix", () => {
     ["typographic quotes", '{"id":1,"name":“fern”}', ': use double quotes (")'],
     ["a name without quotes", "{id:1}", ": put the name in double quotes"],
     ["a text without quotes", '{"id":1,"name":fern}', ": put text in double quotes"],
+    ["None", '{"id":1,"name":None}', ": leave the member out, because JSON has no None"],
+    ["NaN", '{"id":NaN,"name":"a"}', ": leave the member out, because JSON has no NaN"],
+    ["-Infinity", '{"id":-Infinity}', ": leave the member out, because JSON has no -Infinity"],
+    ["True", '{"id":1,"name":True}', ": write it in lower case"],
+    ["a text that begins as None", '{"id":1,"name":Nonette}', ": put text in double quotes"],
   ])("%s", (_mistake, input, advice) => {
     const [message = ""] = messagesOf(input);
     expect(message.replace(/^[^(]+\(p\.json:\d+:\d+\)/, "")).toBe(advice);

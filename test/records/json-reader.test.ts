@@ -336,6 +336,14 @@ describe("an input", () => {
 it.each([
   ["gzip", gzipSync("{}"), "is compressed with gzip"],
   ["UTF-16", Buffer.from('{"id":1}', "utf16le"), "is UTF-16"],
+  ["zstd", Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 4, 0, 0, 0), "is compressed with zstd: "],
+  ["xz", Buffer.from("\u00fd7zXZ\0\0\0", "latin1"), "is compressed with xz: "],
+  ["bzip2", Buffer.from("BZh91AY&SY"), "is compressed with bzip2: "],
+  ["bzip2 of nothing", Buffer.from("BZh9\u0017rE8P\u0090", "latin1"), "is compressed with bzip2: "],
+  ["UTF-32", Buffer.from('{\0\0\0"\0\0\0', "latin1"), "is UTF-32: "],
+  ["UTF-32 in the other order", Buffer.from('\0\0\0{\0\0\0"', "latin1"), "is UTF-32: "],
+  ["UTF-32 with a mark", Buffer.of(0xff, 0xfe, 0, 0, 0x7b, 0, 0, 0), "is UTF-32: "],
+  ["a JSON text sequence", Buffer.from('\u001e{"id":1}\n'), "is a JSON text sequence (RFC 7464): "],
 ])("an input in pieces of one byte is recognised as %s", (_what, bytes, problem) => {
   const reader = new JsonReader(maxRecordBytes);
   const read = (): PlantRecord[] => {
@@ -356,6 +364,19 @@ it("a record has its id and its unknown members, also if it is invalid", () => {
     [undefined, []],
   ]);
   expect(records.map(errorOf)).toEqual([42204, 40005, 42202, 42200]);
+});
+
+it("a comment before an array is named as that", () => {
+  const { records, error } = readInput(`// plants\n/* of\n[\n${a},\n${b}\n]\n`);
+  expect(records.map(errorOf)).toEqual([40001, 40001]);
+  expect(error).toMatchObject({
+    message: "has a comment before the array at line 3: remove it, because JSON has none",
+  });
+  expect(readInput(`# plants\n${a}\n[${b}]\n`).records.map(errorOf)).toEqual([
+    40001,
+    undefined,
+    42200,
+  ]);
 });
 
 describe("a record that is too large", () => {

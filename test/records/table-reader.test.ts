@@ -147,8 +147,8 @@ it("an empty table has no records", () => {
 });
 
 it("the header is kept without the byte order mark, for a table of some of the rows", () => {
-  const { reader } = read("\uFEFFname,id \r\na,1\r\n");
-  expect(Buffer.from(reader.header ?? []).toString()).toBe("name,id \r");
+  const { reader } = read("\uFEFFname,id\r\na,1\r\n");
+  expect(Buffer.from(reader.header ?? []).toString()).toBe("name,id\r");
 });
 
 describe("a header", () => {
@@ -156,6 +156,12 @@ describe("a header", () => {
     ["id;ID;name", /has two columns id: remove one of them/],
     ["name,id,tag\r1,a,b\r", /has lines that end with CR only: .* tr '\\r' '\\n' < FILE/],
     ["id;name\r1;a", /has lines that end with CR only/],
+    ["id, name", /header row that is not valid: spaces next to a delimiter belong to the cell/],
+    ["name ;id", /: spaces next to a delimiter/],
+    ["id,name, tag", /: spaces next to a delimiter/],
+    ['"id", "name"', /: spaces next to a delimiter/],
+    ['"id" ,"name"', /: spaces next to a delimiter/],
+    ["id,na\rme", /header row that is not valid: a cell with a carriage return/],
     ["nr,name", /must begin with a row that names its columns: id, name .* \(got nr,name\)$/],
     ['"id"x,name', /header row that is not valid: a quoted cell continues/],
     ['[{"id":1}]', /looks like JSON/],
@@ -190,6 +196,65 @@ it.each([
   expect(records).toMatchObject([{ line: 2, content: { plant: { id: 1n, name: "fern" } } }]);
 });
 
+it("two CR before a line feed end a row, and any other CR needs quotes", () => {
+  const { records } = read(
+    'id,name,tag\r\r\n1,fern,pot\r\r\n\r\r\n2,a\rb\n3,"a\rb"\r\n\r4,c\n5,d,\r\r\r\n6,e\r\r',
+  );
+  const needsQuotes = {
+    error: 40001,
+    message: "a cell with a carriage return (CR) needs quotes around it",
+  };
+  expect(records.map(({ content }) => content.plant)).toMatchObject([
+    { id: 1n, name: "fern", tag: "pot" },
+    needsQuotes,
+    { id: 3n, name: "a\rb" },
+    needsQuotes,
+    needsQuotes,
+    { id: 6n, name: "e" },
+  ]);
+});
+
+it.each(["1, fern", " 1,fern"])("the spaces of the row %j belong to its cells", (row) => {
+  const { records } = read(`id,name\n${row}\n`);
+  const [plant] = records.map(({ content }) => content.plant);
+  expect(plant).toMatchObject(row.startsWith(" ") ? { error: 42202 } : { name: " fern" });
+});
+
+it("a quoted cell after a space is rejected with advice", () => {
+  const { records } = read('id,name\n1, "fern"\n2,"moss" \n');
+  const message =
+    "spaces next to a delimiter belong to the cell: remove them, also in the other rows";
+  expect(records.map(({ content }) => content.plant)).toMatchObject([{ message }, { message }]);
+});
+
+it("between tabs, quotes in a cell that begins without are text", () => {
+  const { records } = read(
+    'id\tname\n1\t5" pot\n2\t"a\tb"\n3\t="x"\n4\t"a"b\n5\tc\n',
+    undefined,
+    "\t",
+  );
+  expect(records.map(({ content }) => content.plant)).toMatchObject([
+    { id: 1n, name: '5" pot' },
+    { id: 2n, name: "a\tb" },
+    { id: 3n, name: '="x"' },
+    { error: 40001 },
+    { id: 5n, name: "c" },
+  ]);
+});
+
+it("the text of a missing value in other programs is reported in the tag", () => {
+  const { records } = read(
+    "id,name,tag,x\n1,NULL,a,\\N\n2,a,NULL\n3,b,\\N\n4,c,null\n5,d,NULLED\n",
+  );
+  expect(records.map(({ content }) => content.nullColumn)).toEqual([
+    undefined,
+    "tag",
+    "tag",
+    "tag",
+    undefined,
+  ]);
+});
+
 it("a row in another encoding is rejected with the command that converts it", () => {
   const reader = new TableReader(",", 1000);
   const records = [...reader.push(Buffer.from("id,name\n1,fougère\n2,moss\n", "latin1"))];
@@ -214,6 +279,40 @@ it("lines with an open quote after a misplaced one are read in linear time", () 
   const { records, reader } = read(input, 64 * 1024, ",", 1024 * 1024);
   expect(records).toHaveLength(lines);
   expect(reader.count).toBeLessThan(4 * input.length);
+});
+
+it.each<[cell: string, addition: string]>([
+  [" 1", "spaces around it"],
+  ["1\u00a0", "spaces around it"],
+  ['"=""1014"""', "a formula around it"],
+  ["=1014", "a formula around it"],
+  ["'1013", "quotes or an apostrophe"],
+  ['"""7"""', "quotes or an apostrophe"],
+  ["007", "leading zeros"],
+  ["-01", "leading zeros"],
+  ["+5", "a plus sign"],
+  ['"1,006"', "separators"],
+  ["1 006 000", "separators"],
+  ["1.006.000", "separators"],
+  ["1'006", "separators"],
+  ['"9,00720E+15"', "an exponent or a decimal point"],
+  ['"1,0"', "an exponent or a decimal point"],
+])("the id %s is rejected with what a spreadsheet added", (cell, addition) => {
+  const { records } = read(`id,name\n${cell},fern\n`);
+  const [record] = records;
+  expect(record?.content.id).toBeUndefined();
+  expect(record?.content.plant).toMatchObject({
+    error: 42202,
+    message: expect.stringContaining(
+      `column id must be an integer without ${addition} (got `,
+    ) as string,
+  });
+});
+
+it("a formula without quotes around it is rejected with advice", () => {
+  const { records } = read('id,name\n="1014",fern\n');
+  const message = "a cell is a formula: write its value alone";
+  expect(records.map(({ content }) => content.plant)).toMatchObject([{ error: 40001, message }]);
 });
 
 it.each(["9.00720E+15", "1e3", "1.0", "-2E2"])(

@@ -5,7 +5,7 @@ import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
 import { createRecordReader } from "../../../records/json-reader.ts";
-import { locateError } from "../../../records/json-place.ts";
+import { adviseUnwrapping, locateError } from "../../../records/json-place.ts";
 import {
   InputSyntaxError,
   type PlantRecord,
@@ -146,7 +146,8 @@ export class RecordInput {
     const { line, column, bytes, content } = record;
     const { header } = this.#reader;
     const selected = selectPlant(content, header, this.#run.options.isStrict);
-    const plant = locateError(selected, record, toInputName(this.#path));
+    const located = locateError(selected, record, toInputName(this.#path));
+    const plant = adviseUnwrapping(located, record, "plantstore create -");
     const bytesRead = offset + this.#reader.bytesRead;
     const number = ++this.#count;
     // Not a spread of the record, which takes several times as long.
@@ -176,16 +177,25 @@ function describeUnknownMember(name: string, header: Uint8Array | undefined): st
   return `unknown ${header === undefined ? "member" : "column"} "${quoteInput(name)}": ${advice}`;
 }
 
-/** Reports each unknown member once. */
+/** Reports each unknown member once, and the first text that other programs write for a missing value. */
 export class UnknownMembers {
   readonly #names = new Set<string>();
+  #hasNull = false;
 
   /** @returns a warning for each name that is new, up to the limit */
   add({ content, number, line, header }: NumberedRecord): readonly string[] {
-    return content.unknownMembers.flatMap((name) => {
+    const subject = `record ${number} (line ${line})`;
+    const { nullColumn, unknownMembers } = content;
+    const warnings = unknownMembers.flatMap((name) => {
       if (this.#names.has(name) || this.#names.size === maxNames) return [];
       this.#names.add(name);
-      return `record ${number} (line ${line}): ${describeUnknownMember(name, header)}`;
+      return `${subject}: ${describeUnknownMember(name, header)}`;
     });
+    if (nullColumn === undefined || this.#hasNull) return warnings;
+    this.#hasNull = true;
+    return [
+      ...warnings,
+      String.raw`${subject}: column ${nullColumn} has the text NULL or \N, which is stored as it is: leave the cell empty if it has no value`,
+    ];
   }
 }

@@ -176,6 +176,32 @@ describe("a document that is not a plant", () => {
     expect(server.requests).toEqual([]);
   });
 
+  it.each<[member: string, document: string, path: string]>([
+    ["plants", '{\n "plants": [{"id":1,"name":"a"}], "profile": {"name":"b"}\n}', ".plants[]"],
+    ["data", '{"errors":[],"data":[{"id":1,"name":"a"}],"next":null}', ".data[]"],
+    ["items", '{"name":"export","items":[{"id":1,"name":"a"}]}', ".items[]"],
+    ["results", '{"id":7,"results":[{"id":1,"name":"a"}]}', ".results[]"],
+    ["my plants", '{"my plants":[{"id":1}]}', '.["my plants"][]'],
+  ])(
+    "has the plants in its member %s, and the message has the command",
+    async (name, text, path) => {
+      const { exitCode, stderr } = await create(["-"], { stdin: text });
+      expect(exitCode).toBe(3);
+      expect(stderr).toContain(
+        `; if the plants are in its member ${name}: jq -c '${path}' FILE | plantstore create -`,
+      );
+    },
+  );
+
+  it.each([
+    '{"name":"a","colors":["green"]}',
+    '{"name":"a","more":{"x":[{}]}}',
+    '{"name":"a","x":[]}',
+  ])("gets no such command without an array of objects: %s", async (text) => {
+    const { stderr } = await create(["-"], { stdin: text });
+    expect(stderr).not.toContain("jq");
+  });
+
   it("is rejected if it has more than 64 MiB", async () => {
     const piece = Buffer.alloc(1024 * 1024, " ");
     const pieces = Array.from({ length: 65 }, () => piece);

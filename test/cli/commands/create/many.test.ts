@@ -145,7 +145,7 @@ describe("many plants", () => {
     ],
     [
       "a table with a byte order mark and CRLF",
-      '\uFEFF"id",Name ,TAG\r\n1,a\r\n2,b,pot\r\n',
+      '\uFEFF"id",Name,TAG\r\n1,a\r\n2,b,pot\r\n',
       ["--csv"],
     ],
   ])("are read from %s", async (_what, input, args) => {
@@ -1032,7 +1032,7 @@ describe("an input in another format than the flags", () => {
   it.each([
     "id,name\n1,a\n",
     "\uFEFFtag\tname\tid\r\n\ta\t1\r\n",
-    '"ID"; Name\n1;a\n',
+    '"ID";Name\n1;a\n',
     "id,name",
     "sep=;\nid;name\n",
   ])("that begins with the header %j needs --csv", async (text) => {
