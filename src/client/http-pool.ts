@@ -7,6 +7,7 @@ import { buildConnector, errors, Pool } from "undici";
 import { toEndpoint } from "../core/base-url.ts";
 import {
   createNoHttpError,
+  createTimeoutError,
   type ClientRequest,
   type ClientResponse,
   needsMore,
@@ -15,7 +16,7 @@ import {
   type ResponseHead,
   toClientError,
 } from "./http-request.ts";
-import { NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { NotAPlantStoreError } from "./results.ts";
 
 /**
  * Requests in flight on one connection. Measured on one machine: a depth of 1 has 0.6 times the rate, a depth of 64 has
@@ -41,8 +42,7 @@ export interface ConnectionPool {
  *
  * @param url any request's URL; all have the same origin
  * @param maxRequests in flight at a time; further requests wait
- * @param timeoutMs limit in milliseconds for opening a connection, for the start of each response, and for each pause in its
- *   body. The start of a response counts from the end of the previous one on its connection
+ * @param timeoutMs limit in milliseconds for opening a connection
  * @param ca as in {@link ClientRequest}
  */
 export function openPool(
@@ -78,8 +78,9 @@ export function openPool(
       }),
     connections: Math.ceil(maxRequests / pipelineDepth),
     pipelining: pipelineDepth,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
+    // Each byte, and each response with a status of 1xx, would start these again. `dispatch` has one clock for a request.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
   const holdWrites = createWriteHold(sockets);
   return {
@@ -125,17 +126,27 @@ function dispatch(
   path: string,
   request: ClientRequest,
 ): Promise<ClientResponse> {
-  const { headers, body } = request;
+  const { url, headers, body, timeoutMs } = request;
   return new Promise((resolve) => {
     let head: ResponseHead = { status: 0, headers: {} };
     let chunks: Buffer[] = [];
     let length = 0;
+    let abort = (): void => {};
     const finish = (): void => {
-      if (pending.delete(fail)) resolve({ ...head, body: Buffer.concat(chunks) });
+      if (!pending.delete(fail)) return;
+      clearTimeout(timer);
+      resolve({ ...head, body: Buffer.concat(chunks) });
     };
     const fail = (error: Error): void => {
-      if (pending.delete(fail)) resolve(rejectWith(error, request));
+      if (!pending.delete(fail)) return;
+      clearTimeout(timer);
+      resolve(rejectWith(error, request));
     };
+    // It includes the requests before it on its connection.
+    const timer = setTimeout(() => {
+      fail(createTimeoutError(url, timeoutMs));
+      abort();
+    }, timeoutMs);
     pending.add(fail);
     // A create is idempotent, although POST is not, so the next request need not wait for the response.
     const options = {
@@ -147,19 +158,22 @@ function dispatch(
       blocking: false,
     } as const;
     pool.dispatch(options, {
-      onRequestStart() {
+      onRequestStart(controller) {
         chunks = [];
         length = 0;
+        // Closes the connection. undici sends the other requests on it again.
+        abort = () => controller.abort(new errors.RequestAbortedError());
+        if (!pending.has(fail)) abort();
       },
       onResponseStart: (_, status, responseHeaders) =>
         (head = { status, headers: responseHeaders }),
-      onResponseData(controller, chunk) {
+      onResponseData(_, chunk) {
         chunks.push(chunk);
         length += chunk.length;
         // An error that it throws ends the request.
         if (needsMore(head, length, request)) return;
         finish();
-        controller.abort(new errors.RequestAbortedError());
+        abort();
       },
       onResponseEnd: finish,
       onResponseError: (_, error) => fail(error),
@@ -174,10 +188,7 @@ async function rejectWith(error: Error, request: ClientRequest): Promise<never> 
 }
 
 async function toPoolError(error: Error, request: ClientRequest): Promise<Error> {
-  const { url, timeoutMs } = request;
-  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) {
-    return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`, { cause: error });
-  }
+  const { url } = request;
   if (error instanceof NotAPlantStoreError) return error;
   if (error instanceof errors.HTTPParserError) return createNoHttpError(url, error);
   if (error instanceof errors.InvalidArgumentError) return error;

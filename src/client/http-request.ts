@@ -46,7 +46,7 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
     insecureHTTPParser: false,
   });
   const timer = setTimeout(() => {
-    sent.destroy(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+    sent.destroy(createTimeoutError(url, timeoutMs));
   }, timeoutMs);
   const release = onAbort(signal, () => sent.destroy(new Error("stopped")));
   try {
@@ -199,6 +199,11 @@ const lostReasons: ReadonlyMap<string, string> = new Map([
   ["EHOSTUNREACH", "no route to the host"],
   ["ENETUNREACH", "no route to its network"],
 ]);
+
+/** Creates the error for a request without a complete response in its time. */
+export function createTimeoutError(url: string, timeoutMs: number): Error {
+  return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`);
+}
 
 /** Creates the error for a response that an HTTP parser rejects. */
 export function createNoHttpError(url: string, cause: Error): Error {

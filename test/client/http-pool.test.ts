@@ -1,18 +1,17 @@
 /** Requests share connections, and closing the pool ends all of them. */
 import { once } from "node:events";
 import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { openPool } from "../../src/client/http-pool.ts";
 import { openRawServer } from "./scripted-server.ts";
 
 const plant = '{"name":"fern"}';
 const response = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n\r\n${plant}`;
-/** Above one second undici counts ticks of its own clock: a stall of the process counts as one tick of half a second. */
-const coarseTimeoutMs = 1500;
 
 function open(url: string, timeoutMs = 10_000) {
   const pool = openPool(new URL(url).origin, 16, timeoutMs);
-  const message = { url: `${url}/plants`, headers: {}, timeoutMs: 10_000 };
+  const message = { url: `${url}/plants`, headers: {}, timeoutMs };
   return { pool, post: (body = "{}", isRetry = false) => pool.post({ ...message, body, isRetry }) };
 }
 
@@ -98,41 +97,94 @@ describe("closing a pool", () => {
   });
 });
 
-it("the timeout of a request does not include the time of earlier requests on its connection", async () => {
-  const url = await openRawServer((socket) => {
-    let pending = 0;
-    const respond = (): void => {
-      if (pending-- > 0) socket.write(response, () => setTimeout(respond, 200));
-    };
-    socket.on("data", (bytes: Buffer) => {
-      const isIdle = pending <= 0;
-      pending = Math.max(pending, 0) + bytes.toString().split("POST /").length - 1;
-      if (isIdle) setTimeout(respond, 200);
+describe("the time of a request", () => {
+  it("includes the requests before it on its connection", async () => {
+    const url = await openRawServer((socket) => {
+      let pending = 0;
+      const respond = (): void => {
+        if (pending-- > 0) socket.write(response, () => setTimeout(respond, 300));
+      };
+      socket.on("data", (bytes: Buffer) => {
+        pending += bytes.toString().split("POST /").length - 1;
+        setTimeout(respond, 300);
+      });
     });
+    const { pool, post } = open(url, 1500);
+    const results = await Promise.allSettled(Array.from({ length: 16 }, () => post()));
+    expect(results[0]).toMatchObject({ status: "fulfilled", value: { status: 200 } });
+    expect(results.at(-1)).toMatchObject({ status: "rejected", reason: { reason: "timeout" } });
+    await pool.close();
   });
-  const { pool, post } = open(url, coarseTimeoutMs);
-  // The last response arrives after more than three seconds.
-  const responses = await Promise.all(Array.from({ length: 16 }, () => post()));
-  expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
-  await pool.close();
+
+  const head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+  it.each<[what: string, first: string, repeated: string]>([
+    ["a byte of the body", head, " "],
+    ["a byte of a header", "HTTP/1.1 200 OK\r\nX: ", "a"],
+    ["a byte of a chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"],
+    ["a response with status 102", "", "HTTP/1.1 102 Processing\r\n\r\n"],
+    ["a response with status 103", "", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"],
+  ])("does not start again with %s", async (_what, first, repeated) => {
+    const url = await openRawServer((socket) => {
+      socket.once("data", () => {
+        socket.write(first);
+        const timer = setInterval(() => socket.write(repeated), 10);
+        socket.on("close", () => clearInterval(timer));
+      });
+    });
+    const { pool, post } = open(url, 400);
+    await expect(post()).rejects.toMatchObject({ reason: "timeout", detail: "waited 0.4 s" });
+    await pool.close();
+  });
+
+  it("ends while a flood of responses with status 103 arrives", async () => {
+    const flood = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(500);
+    const url = await openRawServer((socket) => {
+      const send = (): void => {
+        while (!socket.destroyed && socket.write(flood));
+      };
+      socket.once("data", send);
+      socket.on("drain", send);
+    });
+    const { pool, post } = open(url, 400);
+    await expect(post()).rejects.toMatchObject({ reason: "timeout" });
+    await pool.close();
+  });
+
+  it("does not start again when another request ends its connection", async () => {
+    let connections = 0;
+    const url = await openRawServer((socket) => {
+      connections++;
+      socket.resume();
+    });
+    const { pool, post } = open(url, 400);
+    const requests = Array.from({ length: 16 }, () => post());
+    const results = await Promise.allSettled(requests);
+    expect(results.map(({ status }) => status)).toEqual(requests.map(() => "rejected"));
+    expect(connections).toBeLessThan(16);
+    await pool.close();
+  });
+
+  it("includes the time until the connection is open", async () => {
+    const url = await openRawServer(() => {});
+    const { pool, post } = open(url.replace("http:", "https:"), 100);
+    await expect(post()).rejects.toMatchObject({ reason: "timeout", detail: "waited 0.1 s" });
+    await pool.close();
+  });
 });
 
-it("a request without a response times out, and the next one on its connection is sent again", async () => {
+it("a request without a response times out, and a later one on its connection is sent again", async () => {
   const url = await openRawServer((socket) => {
+    let isSilent = false;
     socket.on("data", (bytes: Buffer) => {
-      if (!bytes.toString().includes("silent")) socket.write(response);
+      isSilent ||= bytes.toString().includes("silent");
+      if (!isSilent) socket.write(response);
     });
   });
-  const { pool, post } = open(url, coarseTimeoutMs);
-  const [silent, next] = await Promise.allSettled([post("silent"), post("next")]);
-  expect(silent).toMatchObject({ status: "rejected", reason: { reason: "timeout" } });
+  const { pool, post } = open(url, 1500);
+  const silent = post("silent");
+  await sleep(750);
+  const [first, next] = await Promise.allSettled([silent, post("next")]);
+  expect(first).toMatchObject({ status: "rejected", reason: { reason: "timeout" } });
   expect(next).toMatchObject({ status: "fulfilled", value: { status: 200 } });
-  await pool.close();
-});
-
-it("a connection that does not open in time fails as a lost connection", async () => {
-  const url = await openRawServer(() => {});
-  const { pool, post } = open(url.replace("http:", "https:"), 100);
-  await expect(post()).rejects.toMatchObject({ reason: "lost", detail: "connection timed out" });
   await pool.close();
 });
