@@ -1,5 +1,4 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
-import { readFile } from "node:fs/promises";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { InvalidValue, toSystemReason } from "../core/messages.ts";
 import { CommandError } from "./command-error.ts";
@@ -15,34 +14,56 @@ import type { Terminal } from "./terminal/terminal.ts";
  *
  * @returns undefined for the authorities of Node
  * @throws CommandError if the file cannot be read or has no valid certificate, or if the saved token cannot be read
+ * @throws the signal's reason, once it is aborted
  */
 export async function findAuthorities(
   { url, cacert }: Pick<Values<typeof requestOptions>, "url" | "cacert">,
   io: Io,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (cacert !== undefined) return cacert === "" ? undefined : readAuthorities(cacert);
+  if (cacert !== undefined) return cacert === "" ? undefined : readAuthorities(cacert, signal);
   const directory = url.startsWith("https:") ? findConfigDirectoryIfAny(io) : undefined;
   if (directory === undefined) return undefined;
   const { readCredential } = await import("./config/saved-tokens.ts");
   return readCredential(directory, toEndpoint(url).origin, io)?.ca;
 }
 
-/** Reads certificates in PEM. @throws CommandError if the file cannot be read, or has no valid certificate */
-export async function readAuthorities(path: string): Promise<string | undefined> {
+/** Far above the size of a list of all public authorities. */
+const maxCertificatesBytes = 4 * 1024 * 1024;
+
+/**
+ * Reads certificates in PEM.
+ *
+ * @throws CommandError if the file cannot be read, is too long, or has no valid certificate
+ * @throws the signal's reason, once it is aborted
+ */
+export async function readAuthorities(
+  path: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     const { certificates } = await import("../library/client-certificates.ts");
-    return certificates.parse(await readFile(path, "utf8"));
+    const { openFile, readBytes } = await import("./input.ts");
+    const bytes = await readBytes(() => openFile(path), "it", maxCertificatesBytes, signal);
+    return certificates.parse(new TextDecoder().decode(bytes));
   } catch (error) {
+    signal.throwIfAborted();
     const problem =
       error instanceof InvalidValue
         ? `are unusable: the file ${error.message}`
-        : `cannot be read (${toSystemReason(error)})`;
+        : `cannot be read (${toReason(error)})`;
     throw new CommandError(
       "usage",
       `the certificates in ${path} ${problem}: choose another file with --cacert`,
       { cause: error },
     );
   }
+}
+
+/** The error of a file has its reason as the cause; without one, the file is too long. */
+function toReason(error: unknown): string {
+  if (!(error instanceof CommandError)) return toSystemReason(error);
+  return error.cause === undefined ? error.message : toSystemReason(error.cause);
 }
 
 /** The warning for a URL that tokens are sent to; undefined without a risk. */

@@ -70,7 +70,7 @@ describe("--cacert", () => {
       const { exitCode, stderr } = await run([...args, ...target], {}, '{"id":1,"name":"fern"}');
       expect(exitCode).toBe(7);
       expect(stderr).toContain(
-        "its certificate is for plants.example.org and *.example.net, not for localhost: use one of these names in --url",
+        "its certificate is for plants.example.org and *.example.net, not for localhost: use one of these names in the URL",
       );
     }
   });
@@ -95,6 +95,7 @@ describe("--cacert", () => {
 
   it.each<[what: string, content: string | undefined, problem: RegExp]>([
     ["a missing file", undefined, /cannot be read \(the path does not exist\)/],
+    ["a file that is too long", "-".repeat(4_194_305), /\(it has more than 4194304 bytes\)/],
     ["an empty file", "", /are unusable: the file has no certificate in PEM/],
     ["a key", certificate.key, /are unusable: the file has no certificate in PEM/],
     [

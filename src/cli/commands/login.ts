@@ -110,7 +110,7 @@ async function saveIfAccepted(
 ): Promise<CheckProblem | undefined> {
   const { url: baseUrl, timeoutMs, tokenFile } = options;
   const { origin } = toEndpoint(baseUrl);
-  const ca = await findAuthorities(options, io);
+  const ca = await findAuthorities(options, io, signal);
   const directory = findConfigDirectory(io);
   // Reports problems of saving before the user types a token.
   const saved = readCredential(directory, origin, io);

@@ -46,11 +46,13 @@ const lastAttemptMs = 1000;
 export async function runPing({ flags, io, terminal }: Run): Promise<number> {
   const options = readOptions(pingOptions, flags, io);
   const { url, json } = options;
-  const ca = await findAuthorities(options, io);
   const problem = await interruptible(io, (signal) =>
     terminal.showWhile(
       () => `waiting for ${url}`,
-      () => waitUntilReady({ ...options, ca }, io, signal),
+      async () => {
+        const ca = await findAuthorities(options, io, signal);
+        return waitUntilReady({ ...options, ca }, io, signal);
+      },
     ),
   );
   if (json) await terminal.printLines([redactTokens(toReport(url, problem))]);

@@ -165,7 +165,7 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   const options = readOptions(requestOptions, flags, io);
   const facts = { url, urlSource: source };
   const shown = describeSetting({ value: url, source });
-  const ca = await findAuthorities(options, io);
+  const ca = await findAuthorities(options, io, signal);
   const { timeoutMs } = options;
   const place = { baseUrl: url, ca, timeoutMs, signal };
   const fail = (error: unknown): Check => ({ ...toError("server")(error), facts });

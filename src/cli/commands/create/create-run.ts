@@ -40,7 +40,14 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
  */
 export async function openCreateRun(run: Run): Promise<CreateRun> {
   const options = readCreateOptions(run);
-  return new CreateRun(options, await findAuthorities(options, run.io), run);
+  const createRun = new CreateRun(options, run);
+  try {
+    createRun.ca = await findAuthorities(options, run.io, createRun.abort);
+    return createRun;
+  } catch (error) {
+    createRun.release();
+    throw error;
+  }
 }
 
 /** A run. It handles SIGINT and SIGTERM until it is released. */
@@ -50,7 +57,7 @@ export class CreateRun {
   readonly io: Io;
   readonly terminal: Terminal;
   /** Certificates of trusted authorities, in PEM. */
-  readonly ca: string | undefined;
+  ca: string | undefined;
   /** Plants whose outcome is unknown if the run stops now, which decide the effect of a signal. */
   inDoubt: "nothing" | "one" | "many" = "nothing";
   /** The signal after which only the plants in flight are completed. */
@@ -64,10 +71,9 @@ export class CreateRun {
   /** Aborted when no further plant may be sent. */
   readonly stopSending = this.#stopSending.signal;
 
-  constructor(options: CreateCommandOptions, ca: string | undefined, { flags, io, terminal }: Run) {
+  constructor(options: CreateCommandOptions, { flags, io, terminal }: Run) {
     this.options = options;
     this.flags = flags;
-    this.ca = ca;
     this.io = io;
     this.terminal = terminal;
     this.release = io.onSignal((signal) => this.#stop(signal));
