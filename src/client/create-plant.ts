@@ -3,7 +3,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { onAbort } from "../core/attempt.ts";
 import { joinPath } from "../core/base-url.ts";
 import { operations, resultHeader } from "../core/contract.ts";
-import { findErrorRow } from "../core/errors.ts";
+import { findErrorRow, truncateMessage } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
 import { parseErrorBody, parsePlant } from "../core/read-plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
@@ -27,6 +27,8 @@ export interface SendPlantOptions {
   readonly post: Post;
   /** Aborts the create, which then rejects with the signal's reason. The plant may have been created. */
   readonly signal?: AbortSignal;
+  /** True once the store has created a plant: a proxy then sent any undocumented 5xx, and a retry may succeed. */
+  readonly isStoreKnown?: () => boolean;
   /** Ends the pause before a retry. The create then returns the result of the last attempt. */
   readonly stopSending?: AbortSignal;
 }
@@ -79,14 +81,14 @@ export function toTransientFailure(result: CreateResponse | UnavailableError): F
 async function send(
   body: string,
   attempt: number,
-  { request, timeoutMs, post, signal }: SendPlantOptions,
+  { request, timeoutMs, post, isStoreKnown, signal }: SendPlantOptions,
 ) {
   let retryAfterMs: number | undefined;
   try {
     const response = await post({ ...request, body, timeoutMs, signal, isRetry: attempt > 1 });
     const retryAfter = readHeader(response.headers, "retry-after");
     if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
-    return { result: parseResponse(response, request), retryAfterMs };
+    return { result: parseResponse(response, request, isStoreKnown?.()), retryAfterMs };
   } catch (error) {
     if (error instanceof UnavailableError) return { result: error, retryAfterMs };
     throw error;
@@ -147,12 +149,17 @@ const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
 /**
  * Parses the Plant or the Error of a response. An Error may have the status 400, or the status that its number begins
- * with. Text from the server never contains the token of the request.
+ * with. Text from the server never contains the token of the request, and has at most the length of a message.
  *
+ * @param isStoreKnown true if a plant store is at this URL: any undocumented 5xx is then a transient failure of a proxy
  * @throws NotAPlantStoreError for any other response, and for a limit of a proxy
  * @throws UnavailableError for a transient failure of a proxy
  */
-export function parseResponse(response: ClientResponse, request: CreateRequest): CreateResponse {
+export function parseResponse(
+  response: ClientResponse,
+  request: CreateRequest,
+  isStoreKnown = false,
+): CreateResponse {
   const { status, headers, body } = response;
   const { url } = request;
   const foreign = (detail: string): Error =>
@@ -170,11 +177,15 @@ export function parseResponse(response: ClientResponse, request: CreateRequest):
     coding.toLowerCase() === "identity" && /^application\/json[ \t]*(?:;|$)/i.test(type);
   const error = isReadable && status >= 400 ? parseErrorBody(body) : undefined;
   if (error !== undefined && (status === 400 || status === Math.trunc(error.error / 100))) {
-    const message = redact(error.message);
+    // The token goes first: truncation could leave a part of it.
+    const shorten = (text: string): string => truncateMessage(redact(text));
+    const message = shorten(error.message);
     const requestId = read("x-request-id");
-    return { ok: false, error: { ...error, message }, requestId: requestId && redact(requestId) };
+    return { ok: false, error: { ...error, message }, requestId: requestId && shorten(requestId) };
   }
-  if (gatewayStatuses.has(status)) throw new UnavailableError("gateway", url, `status ${status}`);
+  if (gatewayStatuses.has(status) || (isStoreKnown && status >= 500 && status <= 599)) {
+    throw new UnavailableError("gateway", url, `status ${status}`);
+  }
   if (status === 413) {
     const message = "a proxy in front of the store limits bodies: client_max_body_size in nginx";
     throw new NotAPlantStoreError(url, message, { proxyLimit: "body" });

@@ -31,7 +31,10 @@ export interface Outcome<Item> {
 }
 
 /** Options for {@link sendPlants}. */
-export interface SendPlantsOptions extends Omit<SendPlantOptions, "post" | "signal"> {
+export interface SendPlantsOptions extends Omit<
+  SendPlantOptions,
+  "post" | "signal" | "isStoreKnown"
+> {
   /** Plants in flight at a time; at least 1. */
   readonly concurrency: number;
   /** True to send nothing after the first plant that is not created. */
@@ -94,6 +97,7 @@ class Run<Item extends PlantItem> {
   readonly #lastById = new Map<bigint, Promise<unknown>>();
   /** Plants that the store accepted or rejected. */
   #decided = 0;
+  #isStoreKnown = false;
   /** Failed attempts since the last decision. */
   #failedAttempts = 0;
   /** Index of the first item that is not created, of a run that fails fast. */
@@ -102,7 +106,12 @@ class Run<Item extends PlantItem> {
 
   constructor(options: SendPlantsOptions) {
     this.#options = options;
-    this.#sendOptions = { ...options, post: options.pool.post, signal: this.#abort.signal };
+    this.#sendOptions = {
+      ...options,
+      post: options.pool.post,
+      isStoreKnown: () => this.#isStoreKnown,
+      signal: this.#abort.signal,
+    };
   }
 
   readonly toSize = ({ plant, bytes }: Item): number => {
@@ -171,6 +180,7 @@ class Run<Item extends PlantItem> {
       const response = await sendPlant(body, this.#sendOptions, onRetry).catch(catchUnavailable);
       const isFailed =
         response instanceof UnavailableError || toTransientFailure(response) !== undefined;
+      if (!isFailed && response.ok) this.#isStoreKnown = true;
       if (!isFailed && (response.ok || !concernsAllCreates(response.error.error))) {
         this.#decided++;
         this.#failedAttempts = 0;

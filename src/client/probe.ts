@@ -1,7 +1,7 @@
 /** Finds out what listens at a URL: a ready plant store, and whether it accepts the token. */
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
 import { tokenCheckHeader } from "../core/contract.ts";
-import { errorTable } from "../core/errors.ts";
+import { errorTable, truncateMessage } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
 import { parseResponse, readHeader, toCreateRequest } from "./create-plant.ts";
@@ -41,7 +41,8 @@ export async function checkReadiness({
     const [match, store] = status === 200 ? parseReadyBody(body) : [];
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
-    return error === undefined ? { state: "unknown" } : { state: "notReady", error };
+    if (error === undefined) return { state: "unknown" };
+    return { state: "notReady", error: { ...error, message: truncateMessage(error.message) } };
   } catch (error) {
     if (error instanceof UnavailableError) return { state: "unknown", cause: error };
     if (error instanceof NotAPlantStoreError) return { state: "unknown" };

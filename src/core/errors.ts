@@ -288,7 +288,7 @@ export class RequestError {
 
   /** @param message as {@link Problem.message}; truncated to {@link maxMessageBytes} */
   constructor(kind: ErrorKind, message: string) {
-    this.message = truncate(message);
+    this.message = truncateMessage(message);
     this.kind = kind;
     this.error = errorTable[kind].error;
   }
@@ -315,7 +315,8 @@ export function toIdTakenError(id: bigint): RequestError {
 /** Maximum UTF-8 bytes per UTF-16 code unit. */
 const maxUnitBytes = 3;
 
-function truncate(message: string): string {
+/** Truncates text to {@link maxMessageBytes}, with an ellipsis at its end. */
+export function truncateMessage(message: string): string {
   if (message.length * maxUnitBytes <= maxMessageBytes) return message;
   const encoder = new TextEncoder();
   if (encoder.encode(message).length <= maxMessageBytes) return message;

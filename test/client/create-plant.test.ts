@@ -80,6 +80,20 @@ describe("a create", () => {
     expect(await create(url)).toEqual({ ok: false, error, attempts: 1 });
   });
 
+  it("truncates the message and the request id to the 1,000 bytes of the contract", async () => {
+    const body = JSON.stringify({ error: 42200, message: `secret ${"ö".repeat(100_000)}` });
+    const { url } = await openScriptedServer(json(400, body, { "x-request-id": "i".repeat(9000) }));
+    const { error, requestId } = await create(url);
+    expect(error?.message).toBe(`[token] ${"ö".repeat(494)}…`);
+    expect(requestId).toBe(`${"i".repeat(997)}…`);
+  });
+
+  it("removes the token from a message before it is truncated", async () => {
+    const message = "x".repeat(995) + "secret";
+    const { url } = await openScriptedServer(json(400, JSON.stringify({ error: 1, message })));
+    expect((await create(url)).error?.message).toBe(`${"x".repeat(995)}[t…`);
+  });
+
   it("reads a response that is larger than the default limit because the plant is large", async () => {
     const name = "\u0001".repeat(3 * 1024 * 1024);
     const body = JSON.stringify({ name });

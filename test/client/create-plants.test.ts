@@ -322,6 +322,24 @@ describe("a transient failure", () => {
     expect([...attempts.values()].filter((count) => count === 2)).toHaveLength(10);
   });
 
+  it.each([500, 501, 520, 521, 522, 523, 524, 530, 599])(
+    "with status %i of a proxy is retried once the store has created a plant",
+    async (status) => {
+      const page = json(status, "<h1>", { "content-type": "text/html", "retry-after": "0" });
+      const { url, requests } = await openScriptedServer(success, page, success);
+      const collected = await run(countedItems(3), url, { concurrency: 1, retries: 1 });
+      expectCreatedBut(collected, 3, 0, undefined);
+      expect(requests).toHaveLength(4);
+    },
+  );
+
+  it.each([403, 404, 600])("is no status %i, whatever the store has created", async (status) => {
+    const { url, requests } = await openScriptedServer(success, json(status, "<h1>"), success);
+    const collected = await run(countedItems(3), url, { concurrency: 1, retries: 1 });
+    expect(collected.error).toMatchObject({ cause: { name: "NotAPlantStoreError" } });
+    expect(requests).toHaveLength(2);
+  });
+
   it("that remains for one plant is its outcome, and does not stop the others", async () => {
     const url = await openManualServer(({ plant, response }) => {
       (plant.id === 5n ? errorResponse(50700) : success)(response);
@@ -394,6 +412,7 @@ describe("the run ends early", () => {
 
   it.each<[what: string, open: () => Promise<string>, message: string]>([
     ["is of another kind of server", () => openServer(json(404, "{}")), "the status 404"],
+    ["is 500 before the first plant", () => openServer(json(500, "<h1>")), "the status 500"],
     ["is 414 of a proxy", () => openServer(json(414, "<h1>")), "a proxy in front of the store"],
     ["is 431 of a proxy", () => openServer(json(431, "<h1>")), "a proxy in front of the store"],
     [
@@ -530,5 +549,22 @@ describe("the last call", () => {
     expect(collected.error).toBeUndefined();
     expect(collected.unknown).toEqual([1]);
     expect(kindsOf(collected)).toEqual(["created", "created", "created", "created"]);
+  });
+
+  it("ends the run within the time of an attempt, although the server goes on sending", async () => {
+    const stopping = new AbortController();
+    const head =
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
+    const url = await openRawServer((socket) => {
+      socket.once("data", () => {
+        stopping.abort();
+        socket.write(head);
+        const timer = setInterval(() => socket.write(" "), 10);
+        socket.on("close", () => clearInterval(timer));
+      });
+    });
+    const options = { retries: 50, timeoutMs: 500, stopSending: stopping.signal };
+    const collected = await run(countedItems(5), url, options);
+    expect(collected).toMatchObject({ error: undefined, outcomes: [], unknown: oneTo(5) });
   });
 });
