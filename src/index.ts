@@ -5,6 +5,7 @@ export type { Latency } from "./library/option-types.ts";
 export type { FaultOptions } from "./library/client-options.ts";
 export {
   type ListOptions,
+  type NextRequestOptions,
   type PlantSeed,
   type PlantStoreOptions,
   type RunningPlantStore,

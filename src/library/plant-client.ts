@@ -85,6 +85,7 @@ const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOpt
   count: true,
   seed: true,
   requests: true,
+  nextRequest: true,
   reset: true,
   close: true,
   [Symbol.asyncDispose]: true,

@@ -1,6 +1,8 @@
 /** A plant store as a part of another program, such as a test. */
 import { invalid } from "../core/messages.ts";
 import { createReadStream, existsSync } from "node:fs";
+// Not the global function, which tests may replace with a fake.
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import { createAuthenticator, mintToken } from "../auth/authenticator.ts";
 import { isLoopback } from "../core/base-url.ts";
 import { RequestError } from "../core/errors.ts";
@@ -13,7 +15,7 @@ import { openPlantServer } from "../server/server.ts";
 import { openStore } from "../store/open-store.ts";
 import { readPlantPages } from "../store/pages.ts";
 import { workerScript } from "../store/sqlite/worker-script.ts";
-import { checkInteger, token as tokenType } from "./option-types.ts";
+import { checkInteger, msPerUnit, token as tokenType } from "./option-types.ts";
 import {
   assertKnownOptions,
   checkFaults,
@@ -51,6 +53,12 @@ export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
 export interface ListOptions extends PlantFilter {
   /** Maximum number of plants, at least 1; by default 100. */
   readonly limit?: number | undefined;
+}
+
+/** Options for `nextRequest` of a running store. */
+export interface NextRequestOptions {
+  /** Time to wait for the request, in milliseconds: 1 … 86400000; by default 10000. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A plant store that runs in this process. Its methods reject with a `StoreError` if the store fails. */
@@ -91,13 +99,21 @@ export interface RunningPlantStore {
    */
   requests(): readonly JournalEntry[];
   /**
+   * Waits for a request that is not in {@link RunningPlantStore.requests} yet, and resolves with it when its response is
+   * sent. Calls that wait at the same time get one request each.
+   *
+   * @throws Error unless the store was started with `journal`; if no request comes in time, or the store is closed
+   * @throws TypeError or RangeError for an invalid option
+   */
+  nextRequest(options?: NextRequestOptions): Promise<JournalEntry>;
+  /**
    * Removes all plants, those of the seed too, empties the journal of requests, and begins the sequence of faults
-   * again; tokens stay.
+   * again; tokens stay. Requests in flight do not get into the empty journal.
    *
    * @throws Error unless the store is `memory:`
    */
   reset(): Promise<void>;
-  /** Waits up to ten seconds for requests in flight, and closes the store. May be called twice. */
+  /** Ends all delays of faults, waits up to ten seconds for requests in flight, and closes the store. May be called twice. */
   close(): Promise<void>;
   /** The same as {@link RunningPlantStore.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -146,9 +162,13 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
     const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
     const close = async (): Promise<void> => {
+      faults?.stop();
       await server.close(shutdownTimeoutMs, isLoopback(serverOptions.host));
       await authenticator.flushUses();
       await opened.close();
+      journal?.close();
+      // A client in this process reads the end of its connections now. On Node 20, its next request would use one of them.
+      for (let turn = 0; turn < 2; turn++) await endOfTurn();
     };
     const { url, fetch } = server;
     if (listen) listeningFetches.add(fetch);
@@ -168,7 +188,7 @@ function createJournal(maxEntries: number | undefined): Journal | undefined {
 
 type StoreMethods = Pick<
   RunningPlantStore,
-  "get" | "list" | "all" | "count" | "seed" | "requests" | "reset"
+  "get" | "list" | "all" | "count" | "seed" | "requests" | "nextRequest" | "reset"
 >;
 
 interface RunningStoreOptions extends Pick<
@@ -225,11 +245,12 @@ function createRunningStore(
       const { error, message } = result;
       throw new Error(message, { cause: { error, message } });
     },
-    requests() {
-      if (journal !== undefined) return journal.entries;
-      throw new Error(
-        "requests() needs a journal: start the store with an option such as journal: 1000",
-      );
+    requests: () => assertJournal(journal, "requests").entries,
+    async nextRequest(options = {}) {
+      assertKnownOptions(options, ["timeoutMs"]);
+      const { timeoutMs = 10_000 }: { readonly timeoutMs?: unknown } = options;
+      const waitMs = checkOption("timeoutMs", (value) => checkInteger(value, waitRange), timeoutMs);
+      return assertJournal(journal, "nextRequest").next(waitMs);
     },
     async reset() {
       if (store.clear === undefined) {
@@ -259,6 +280,14 @@ async function* toSeedRecords(
 }
 
 const limitRange = { min: 1, max: Number.MAX_SAFE_INTEGER };
+const waitRange = { min: 1, max: msPerUnit.d };
+
+function assertJournal(journal: Journal | undefined, method: string): Journal {
+  if (journal !== undefined) return journal;
+  throw new Error(
+    `${method}() needs a journal: start the store with an option such as journal: 1000`,
+  );
+}
 
 function checkBoolean(value: unknown): void {
   if (typeof value !== "boolean") throw invalid(value, "true or false");

@@ -31,11 +31,19 @@ export interface JournalEntry {
 const maxBodyBytes = 64 * 1024;
 const secretHeaders = new Set(["authorization", "proxy-authorization", "cookie"]);
 
+/** Settles one call of {@link Journal.next}. */
+type Waiter = (result: JournalEntry | Error) => void;
+
 /** Keeps the newest requests, in the order of their responses. */
 export class Journal {
   readonly #maxEntries: number;
   readonly #bodies = new WeakMap<ServerRequest, string>();
-  #entries: JournalEntry[] = [];
+  /** A ring: each entry over the limit takes the place of the oldest one. */
+  #ring: JournalEntry[] = [];
+  #count = 0;
+  #clearedAtMs = Number.NEGATIVE_INFINITY;
+  /** In the order of the calls. */
+  readonly #waiters = new Set<Waiter>();
 
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries;
@@ -43,11 +51,42 @@ export class Journal {
 
   /** Oldest first. */
   get entries(): readonly JournalEntry[] {
-    return [...this.#entries];
+    const oldest = this.#count % this.#maxEntries;
+    return [...this.#ring.slice(oldest), ...this.#ring.slice(0, oldest)];
   }
 
+  /** Forgets all requests, those too whose response is not sent yet. */
   clear(): void {
-    this.#entries = [];
+    this.#ring = [];
+    this.#count = 0;
+    this.#clearedAtMs = performance.now();
+  }
+
+  /** Resolves with the next request. @throws Error if none comes in time, or the journal is closed */
+  next(timeoutMs: number): Promise<JournalEntry> {
+    return new Promise((resolve, reject) => {
+      const settle: Waiter = (result) => {
+        clearTimeout(timer);
+        this.#waiters.delete(settle);
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      };
+      const timer = setTimeout(() => {
+        settle(new Error(`no request came within ${timeoutMs} ms`));
+      }, timeoutMs);
+      this.#waiters.add(settle);
+    });
+  }
+
+  /** Rejects all calls of {@link next}. */
+  close(): void {
+    for (const settle of this.#waiters) settle(new Error("the store was closed"));
+  }
+
+  #add(entry: JournalEntry): void {
+    this.#ring[this.#count++ % this.#maxEntries] = entry;
+    const [settle] = this.#waiters;
+    settle?.(entry);
   }
 
   /** Returns a handler that does the same, and records each request. Bytes that are not a request are not recorded. */
@@ -60,10 +99,10 @@ export class Journal {
       },
       report: (request, response, isAborted) => {
         handler.report(request, response, isAborted);
-        if (request === undefined) return;
+        if (request === undefined || request.receivedAtMs < this.#clearedAtMs) return;
         const body = this.#bodies.get(request);
         const { requestId, status, error, result, isDropped } = response;
-        this.#entries.push({
+        this.#add({
           receivedAt: new Date(Date.now() - (performance.now() - request.receivedAtMs)),
           requestId,
           method: request.method,
@@ -75,7 +114,6 @@ export class Journal {
           ...(result !== undefined && { result }),
           isSent: !isAborted && isDropped !== true,
         });
-        if (this.#entries.length > this.#maxEntries) this.#entries.shift();
       },
     };
   }

@@ -141,11 +141,79 @@ it("has a request whose client went away before the response", async () => {
   await expect.poll(() => store.requests()).toMatchObject([{ body: fernBody, isSent: false }]);
 });
 
+it("has the entries in order, however often it was full", async () => {
+  await using store = await startPlantStore({ journal: 3 });
+  const paths: string[] = [];
+  for (let count = 0; count < 8; count++) {
+    await store.fetch(`http://a/${count}`);
+    paths.push(`/${count}`);
+    expect(store.requests().map(({ path }) => path)).toEqual(paths.slice(-3));
+  }
+});
+
+it("has no request that came before reset()", async () => {
+  const store = await startPlantStore({ journal: 10, faults: { latencyMs: 3_600_000 } });
+  const delayed = createClient(store).create(fern);
+  await expect.poll(() => store.count()).toBe(1);
+  await store.reset();
+  await store.close();
+  expect(await delayed).toMatchObject({ result: "created" });
+  expect(store.requests()).toEqual([]);
+});
+
+describe("nextRequest()", () => {
+  it("resolves with the next request, whose response is sent", async () => {
+    await using store = await startPlantStore({ journal: 1 });
+    const client = createClient(store);
+    await client.create(fern);
+    const next = store.nextRequest();
+    await client.create({ ...fern, id: 2n });
+    const entry = await next;
+    expect(entry).toMatchObject({ body: '{"id":2,"name":"fern"}', result: "created" });
+    expect(store.requests()).toEqual([entry]);
+  });
+
+  it("gives each of several calls another request, in the order of the calls", async () => {
+    await using store = await startPlantStore({ journal: 10 });
+    const next = Promise.all([store.nextRequest(), store.nextRequest()]);
+    await store.fetch("http://a/first");
+    await store.fetch("http://a/second");
+    expect(await next).toMatchObject([{ path: "/first" }, { path: "/second" }]);
+  });
+
+  it("rejects if no request comes in time, and then takes no request from another call", async () => {
+    await using store = await startPlantStore({ journal: 10 });
+    await expect(store.nextRequest({ timeoutMs: 20 })).rejects.toThrow(
+      new Error("no request came within 20 ms"),
+    );
+    const next = store.nextRequest();
+    await store.fetch("http://a/later");
+    expect(await next).toMatchObject({ path: "/later" });
+  });
+
+  it("rejects when the store is closed", async () => {
+    const store = await startPlantStore({ journal: 10 });
+    const next = expect(store.nextRequest()).rejects.toThrow(new Error("the store was closed"));
+    await store.close();
+    await next;
+  });
+
+  it.each<[options: object, message: string]>([
+    [{ timeoutMs: 0 }, "timeoutMs must be a whole number from 1 to 86400000 (got 0)"],
+    [{ timeoutMs: "5" }, "timeoutMs must be a whole number"],
+    [{ timeout: 5 }, 'unknown option "timeout": did you mean timeoutMs?'],
+  ])("rejects the options %o", async (options, message) => {
+    await using store = await startPlantStore({ journal: 10 });
+    await expect(store.nextRequest(options)).rejects.toThrow(message);
+  });
+});
+
 it("is an option", async () => {
   await using store = await startPlantStore();
   expect(() => store.requests()).toThrow(
     new Error("requests() needs a journal: start the store with an option such as journal: 1000"),
   );
+  await expect(store.nextRequest()).rejects.toThrow("nextRequest() needs a journal");
   await expect(startPlantStore({ journal: 0 })).rejects.toThrow(
     new RangeError("journal must be a whole number from 1 to 100000 (got 0)"),
   );

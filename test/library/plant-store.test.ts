@@ -101,6 +101,23 @@ describe("startPlantStore", () => {
     },
   );
 
+  it("ends delayed responses when it is closed", async () => {
+    const plants = await startPlantStore({ faults: { latencyMs: 3_600_000 } });
+    const create = createClient({ ...plants, retries: 0 }).create(fern);
+    await expect.poll(() => plants.count()).toBe(1);
+    await plants.close();
+    expect(await create).toMatchObject({ ok: true, result: "created" });
+  });
+
+  it("can be started again on its port, and no request uses a connection of before", async () => {
+    let port = 0;
+    for (let round = 0; round < 12; round++) {
+      await using plants = await startPlantStore({ port });
+      port = Number(new URL(plants.url).port);
+      expect(await (await fetch(`${plants.url}/healthz`)).json()).toEqual({ status: "ok" });
+    }
+  });
+
   it("reports its own failures to onError", async () => {
     const path = join(await createTemporaryDirectory(), "plants.db");
     const failures: unknown[] = [];
