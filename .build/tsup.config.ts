@@ -24,6 +24,8 @@ export const options: Options = {
   loader: { ".html": "copy", ".css": "copy", ".browser.js": "copy" },
   // commander, pg and undici are CommonJS, and require modules of Node.
   banner: { js: "const require = process.getBuiltinModule;" },
+  // undici asks for its type. webpack would leave it in an ES module, which has none.
+  define: { __filename: "undefined" },
   dts: { entry: { index: "src/index.ts", client: "src/client.ts" } },
 };
 

@@ -317,6 +317,6 @@ function assertListens(): void {
 function assertUnbundled(): void {
   if (existsSync(workerScript)) return;
   throw new Error(
-    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore", "ssr.external" of Vite, or externals: { plantstore: "module plantstore" } of webpack',
+    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore", "ssr.external" of Vite, serverExternalPackages: ["plantstore"] of Next.js, or externals: { plantstore: "module plantstore" } of webpack',
   );
 }

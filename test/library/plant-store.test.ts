@@ -257,6 +257,20 @@ describe("startPlantStore", () => {
     }
   });
 
+  it("uses no SQLite under Deno, and says what to use there", async () => {
+    Object.defineProperty(globalThis, "Deno", { value: {}, configurable: true });
+    try {
+      const store = `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
+      await expect(startPlantStore({ store })).rejects.toThrow(
+        "SQLite cannot be used under Deno: run plantstore with Node.js, or use memory: or PostgreSQL",
+      );
+      await using plants = await startPlantStore({ listen: false });
+      expect(await plants.count()).toBe(0);
+    } finally {
+      Reflect.deleteProperty(globalThis, "Deno");
+    }
+  });
+
   it("rejects if the port is in use", async () => {
     await using plants = await startPlantStore();
     const port = Number(new URL(plants.url).port);

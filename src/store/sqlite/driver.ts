@@ -65,11 +65,17 @@ export const isForMainThread = Number.parseInt(process.versions.node, 10) >= 24;
 const packageName = "@photostructure/sqlite";
 
 /**
- * Checks that SQLite is installed, without loading it, so that no empty store is created without it.
+ * Checks that SQLite can be used, without loading it, so that no empty store is created without it.
  *
  * @throws StoreError `failed`
  */
 export function assertSqliteInstalled(): void {
+  if ("Deno" in globalThis) {
+    throw new StoreError(
+      "failed",
+      "SQLite cannot be used under Deno: run plantstore with Node.js, or use memory: or PostgreSQL",
+    );
+  }
   if (isBuiltin("node:sqlite")) return;
   try {
     createRequire(`${import.meta.dirname}/`).resolve(packageName);
