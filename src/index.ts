@@ -3,6 +3,7 @@ export * from "./client.ts";
 export { type ConflictPolicy, StoreError, type StoreErrorReason } from "./core/store.ts";
 export type { Latency } from "./library/option-types.ts";
 export type { FaultOptions } from "./library/client-options.ts";
+export type { PlantListener } from "./library/listener.ts";
 export {
   type ListOptions,
   type NextRequestOptions,

@@ -22,6 +22,16 @@ export const faultOptions = {
   failRate: { type: share, default: 0 },
   /** Share of created plants whose connection is closed instead of a response: 0 … 1; by default 0. */
   dropRate: { type: share, default: 0 },
+  /** Share of creates that get a page of HTML before the store is used, as from a proxy: 0 … 1; by default 0. */
+  statusRate: { type: share, default: 0 },
+  /** Share of creates that get 40102 before the store is used, although the token is valid: 0 … 1; by default 0. */
+  tokenRate: { type: share, default: 0 },
+  /** Share of created plants whose response ends in the middle: 0 … 1; by default 0. */
+  cutRate: { type: share, default: 0 },
+  /** Share of created plants without a response until the client closes its connection: 0 … 1; by default 0. */
+  silentRate: { type: share, default: 0 },
+  /** Status of the pages of HTML: 400 … 599; by default 502. */
+  pageStatus: { type: integer({ min: 400, max: 599 }), default: 502 },
   /** Selects the sequence of faults: 0 … 999999999; by default 0. */
   seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
   /** Faults of the first valid creates, one for each, such as `["fail", "pass", "drop"]`; the shares concern only those after them. */
@@ -33,6 +43,11 @@ const faultParts = [
   ["latency", "latencyMs"],
   ["fail", "failRate"],
   ["drop", "dropRate"],
+  ["status", "statusRate"],
+  ["token", "tokenRate"],
+  ["cut", "cutRate"],
+  ["silent", "silentRate"],
+  ["page", "pageStatus"],
   ["seed", "seed"],
   ["first", "first"],
 ] as const satisfies readonly (readonly [part: string, name: keyof typeof faultOptions])[];
@@ -58,7 +73,8 @@ export const faultList: OptionType<Partial<OptionValues<typeof faultOptions>>> =
   },
   format(values) {
     const isShown = (name: keyof typeof faultOptions): boolean =>
-      values[name] !== undefined && (name === "seed" || !["", "0"].includes(String(values[name])));
+      values[name] !== undefined &&
+      (name === "seed" || String(values[name]) !== String(faultOptions[name].default));
     const shown = faultParts.filter(([, name]) => isShown(name));
     const parts = shown.map(
       ([part, name]) => `${part}=${faultTypes[name].type.format(values[name])}`,

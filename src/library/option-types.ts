@@ -130,6 +130,12 @@ export const baseUrl = string(parseBaseUrl);
 /** The URL of a plant store, but not of a Unix socket. */
 export const httpUrl = string(parseHttpUrl);
 
+/** As {@link httpUrl}, or none for an empty text. */
+export const optionalHttpUrl = {
+  ...optional(httpUrl),
+  check: (value: unknown) => (value === undefined ? undefined : httpUrl.check(value)),
+} satisfies OptionType<string | undefined>;
+
 /** A bearer token, which no message contains. */
 export const token = {
   parse: parseToken,
@@ -237,7 +243,8 @@ export const share = {
   format: (value: number) => `${Number((value * 100).toFixed(6))}%`,
 } satisfies OptionType<number>;
 
-const plannedFault = choice(["fail", "drop", "pass"] as const);
+/** `pass` is none. */
+const plannedFault = choice(["fail", "drop", "status", "token", "cut", "silent", "pass"] as const);
 
 type PlannedFaults = readonly ReturnType<typeof plannedFault.parse>[];
 
@@ -315,16 +322,21 @@ export const metricsAddress: OptionType<MetricsAddress> = {
 };
 
 /** Origins as a browser writes them, or `*`, separated by commas or spaces. */
-export const origins: OptionType<readonly string[]> = {
-  parse(value) {
-    const list = value
-      .split(/[\s,\0]+/)
-      .flatMap((each) => (each === "" ? [] : [parseOrigin(each)]));
-    if (list.length === 1 || !list.includes("*")) return list;
-    throw new InvalidValue("must be * alone or a list of origins: * allows any origin");
+export const origins = {
+  parse: (value: string) => parseOrigins(value.split(/[\s,\0]+/).filter((each) => each !== "")),
+  check(value: unknown) {
+    const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+    if (isList) return parseOrigins(value);
+    throw invalid(value, 'an array of origins such as ["https://app.example.org"]');
   },
-  format: (list) => list.join(" ") || "none",
-};
+  format: (list: readonly string[]) => list.join(" ") || "none",
+} satisfies OptionType<readonly string[]>;
+
+function parseOrigins(texts: readonly string[]): readonly string[] {
+  const list = texts.map(parseOrigin);
+  if (list.length === 1 || !list.includes("*")) return list;
+  throw new InvalidValue("must be * alone or a list of origins: * allows any origin");
+}
 
 function parseOrigin(value: string): string {
   if (value === "*") return value;

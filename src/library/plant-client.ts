@@ -79,6 +79,7 @@ export interface PlantClient {
 
 /** Members of a running store that are not options, so that a program can write `{ ...store, retries: 0 }`. */
 const storeMembers: Record<Exclude<keyof RunningPlantStore, keyof PlantClientOptions>, true> = {
+  listener: true,
   get: true,
   list: true,
   all: true,

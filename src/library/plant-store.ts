@@ -27,6 +27,7 @@ import {
   type PartialValues,
 } from "./client-options.ts";
 import { assertPlantTypes, checkFunction, isIterable, listeningFetches } from "./checks.ts";
+import { createListener, type PlantListener } from "./listener.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
 import { storeOptions } from "./store-options.ts";
 
@@ -75,6 +76,8 @@ export interface RunningPlantStore {
    * @throws the reason of the request's signal once that is aborted; the plant may or may not exist
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
+  /** Responds to a request of a server of node:http, as in `createServer(store.listener)`, and of frameworks on top of it. */
+  readonly listener: PlantListener;
   /** Resolves with the plant of an id, or undefined. @throws TypeError if the id is not a bigint */
   get(id: bigint): Promise<NewPlant | undefined>;
   /** Resolves with some plants, in the order of their ids. @throws TypeError, RangeError for an invalid option */
@@ -171,8 +174,9 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
       for (let turn = 0; turn < 2; turn++) await endOfTurn();
     };
     const { url, fetch } = server;
+    const listener = createListener({ ...serverOptions, fetch, onError });
     if (listen) listeningFetches.add(fetch);
-    return { url, token, fetch, ...running, close, [Symbol.asyncDispose]: close };
+    return { url, token, fetch, listener, ...running, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await server.close(0);
     await store?.close();
@@ -317,6 +321,6 @@ function assertListens(): void {
 function assertUnbundled(): void {
   if (existsSync(workerScript)) return;
   throw new Error(
-    'plantstore cannot run from inside a bundle, because it needs files of its package: keep it external, for example with "esbuild --external:plantstore", "ssr.external" of Vite, serverExternalPackages: ["plantstore"] of Next.js, or externals: { plantstore: "module plantstore" } of webpack',
+    'plantstore cannot run from inside a bundle, because it needs files of its package. Keep it external, for example with "esbuild --external:plantstore", "ssr.external" of Vite, serverExternalPackages: ["plantstore"] of Next.js, or externals: { plantstore: "module plantstore" } of webpack',
   );
 }

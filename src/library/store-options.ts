@@ -11,6 +11,8 @@ import {
   choice,
   host,
   integer,
+  optionalHttpUrl,
+  origins,
   port,
   string,
   type OptionType,
@@ -61,6 +63,10 @@ export const storeOptions = {
   port: { type: port, default: 0 },
   /** Prefix of `/plants`, such as `/v1`: letters, digits and `- . _ ~`; by default empty. */
   basePath: { type: basePath, default: "" },
+  /** URL that clients use, with the base path, if a proxy is in front: the description and the page name it; by default that of the store. */
+  publicUrl: { type: optionalHttpUrl, default: undefined },
+  /** Origins whose pages may use the store, such as `["https://app.example.org"]`, or `["*"]`; by default none. */
+  corsOrigins: { type: origins, default: [] },
   /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
   maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
   /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */

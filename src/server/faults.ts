@@ -1,31 +1,55 @@
 /** Faults on demand, for tests of clients: creates that are slow, fail or lose their response. A 200 stays true. */
 import { createHash } from "node:crypto";
+import { CredentialError } from "../auth/token.ts";
+import { onAbort } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
-import { type ServerResponse, injectedFailure } from "./response.ts";
+import { injectedFailure, type OperationResult, type ServerResponse } from "./response.ts";
 
-/** Which faults creates have, and how often. */
+/** Which faults creates have, and how often. A share is a number from 0 to 1. */
 export interface FaultRates {
   /** Delay of each response, in milliseconds, or the shortest and the longest delay. */
   readonly latencyMs: number | readonly [minMs: number, maxMs: number];
-  /** Share of creates that fail before the store is used: 0 … 1. */
+  /** Share of creates that get 50301 before the store is used. */
   readonly failRate: number;
-  /** Share of stored plants whose connection is closed instead of a response: 0 … 1. */
+  /** Share of stored plants whose connection is closed instead of a response. */
   readonly dropRate: number;
+  /** Share of creates that get a page of HTML before the store is used, as from a proxy. */
+  readonly statusRate: number;
+  /** Share of creates that get 40102 before the store is used, although the token is valid. */
+  readonly tokenRate: number;
+  /** Share of stored plants whose response ends in the middle. */
+  readonly cutRate: number;
+  /** Share of stored plants without a response until the client closes its connection. */
+  readonly silentRate: number;
+  /** Status of the page: 400 … 599. */
+  readonly pageStatus: number;
   /** Selects the sequence of faults. */
   readonly seed: number;
-  /** Faults of the first creates, one for each, before the rates apply. */
-  readonly first: readonly ("fail" | "drop" | "pass")[];
+  /** Faults of the first creates, one for each, before the shares apply. */
+  readonly first: readonly (Fault | "pass")[];
 }
 
+/** The faults, each with its share and its kind. The order decides if several apply to a create. */
+const faults = [
+  ["fail", "failRate", "failed"],
+  ["drop", "dropRate", "dropped"],
+  ["status", "statusRate", "status"],
+  ["token", "tokenRate", "token"],
+  ["cut", "cutRate", "cut"],
+  ["silent", "silentRate", "silent"],
+] as const;
+
+type Fault = (typeof faults)[number][0];
+
 /** Kinds of faults, as metrics count them. */
-export type FaultKind = "delayed" | "failed" | "dropped";
+export type FaultKind = "delayed" | (typeof faults)[number][2];
 
 /** The faults of one server. The fault of the nth create depends on nothing but n and the seed. */
 export class Faults {
   readonly #options: FaultRates;
   readonly #onFault: ((kind: FaultKind) => void) | undefined;
-  /** Ends each delay in progress. */
-  readonly #delays = new Set<() => void>();
+  /** Ends each wait in progress. */
+  readonly #waits = new Set<() => void>();
   #isStopped = false;
   #count = 0;
 
@@ -44,22 +68,29 @@ export class Faults {
    * Performs a create, unless it fails on demand.
    *
    * @param create stores the plant
-   * @returns its result, a RequestError `overloaded`, or a response that must be dropped
+   * @param signal ends each wait: the client may have left
+   * @returns its result, a failure, or a response that the client does not get
    */
   async perform(
-    create: () => Promise<ServerResponse | RequestError>,
-  ): Promise<ServerResponse | RequestError> {
-    const { failRate, dropRate, first } = this.#options;
-    const planned = first[this.#count];
-    const [forLatency, forFailure, forDrop] = this.#drawShares();
-    const isFailed = planned === undefined ? forFailure < failRate : planned === "fail";
-    const isDropped = planned === undefined ? forDrop < dropRate : planned === "drop";
-    if (isFailed) this.#onFault?.("failed");
-    const result = isFailed ? injectedFailure : await create();
-    await this.#delay(forLatency);
-    if (result instanceof RequestError || !isDropped) return result;
-    this.#onFault?.("dropped");
-    return { ...result, isDropped: true };
+    create: () => Promise<OperationResult>,
+    signal: AbortSignal,
+  ): Promise<OperationResult> {
+    const [latencyShare = 0, ...shares] = this.#drawShares();
+    const planned = this.#options.first[this.#count++];
+    const [fault, , kind] =
+      planned === undefined
+        ? (faults.find(([, rate], index) => (shares[index] ?? 1) < this.#options[rate]) ?? [])
+        : (faults.find(([name]) => name === planned) ?? []);
+    const failure = this.#createFailure(fault);
+    if (kind !== undefined && failure !== undefined) this.#onFault?.(kind);
+    const result = failure ?? (await create());
+    await this.#delay(latencyShare, signal);
+    if (kind === undefined || failure !== undefined || result instanceof RequestError) {
+      return result;
+    }
+    this.#onFault?.(kind);
+    if (fault === "silent") await this.#wait(signal);
+    return { ...result, lost: fault === "cut" ? "half" : "all" };
   }
 
   /** Begins the sequence again. */
@@ -67,37 +98,67 @@ export class Faults {
     this.#count = 0;
   }
 
-  /** Ends all delays, now and later. */
+  /** Ends all waits, now and later. */
   stop(): void {
     this.#isStopped = true;
-    for (const end of this.#delays) end();
+    for (const end of this.#waits) end();
   }
 
-  async #delay(share: number): Promise<void> {
+  /** @returns undefined for a fault of the response to a plant that is stored */
+  #createFailure(fault: Fault | undefined): OperationResult | undefined {
+    if (fault === "fail") return injectedFailure;
+    if (fault === "token") return injectedRejection;
+    return fault === "status" ? toPage(this.#options.pageStatus) : undefined;
+  }
+
+  async #delay(share: number, signal: AbortSignal): Promise<void> {
     const { latencyMs } = this.#options;
     const [minMs, maxMs] = typeof latencyMs === "number" ? [latencyMs, latencyMs] : latencyMs;
     const delayMs = Math.round(minMs + share * (maxMs - minMs));
     if (delayMs === 0 || this.#isStopped) return;
     this.#onFault?.("delayed");
-    await new Promise<void>((resolve) => {
+    await this.#wait(signal, delayMs);
+  }
+
+  /** Waits until the signal is aborted, the faults are stopped, or the time is over. */
+  #wait(signal: AbortSignal, timeMs?: number): Promise<void> {
+    if (this.#isStopped || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
-        this.#delays.delete(end);
+        release();
+        this.#waits.delete(end);
         resolve();
       };
-      const timer = setTimeout(end, delayMs);
-      this.#delays.add(end);
+      const timer = timeMs === undefined ? undefined : setTimeout(end, timeMs);
+      const release = onAbort(signal, end);
+      this.#waits.add(end);
     });
   }
 
-  /** Draws three numbers from 0 (included) to 1 (excluded) for the next create. */
-  #drawShares(): readonly [number, number, number] {
-    const digest = createHash("sha256")
-      .update(`${this.#options.seed} ${this.#count++}`)
-      .digest();
-    const toShare = (offset: number): number => digest.readUInt32BE(offset) / 2 ** 32;
-    return [toShare(0), toShare(4), toShare(8)];
+  /** Draws numbers from 0 (included) to 1 (excluded) for the next create: for its delay, and for each fault. */
+  #drawShares(): readonly number[] {
+    const digest = createHash("sha256").update(`${this.#options.seed} ${this.#count}`).digest();
+    return ["delay", ...faults].map((_, index) => digest.readUInt32BE(4 * index) / 2 ** 32);
   }
+}
+
+/** Error for a create whose valid token is rejected on demand. */
+const injectedRejection = new CredentialError(
+  "unknownToken",
+  "a fault for tests of clients: the token is valid, send it again",
+  true,
+);
+
+/** A page as a proxy sends it. A test need not wait. */
+function toPage(status: number): ServerResponse {
+  const title = `${status}: a fault for tests of clients`;
+  return {
+    status,
+    body: `<!doctype html>\n<title>${title}</title>\n<h1>${title}</h1>\n`,
+    contentType: "text/html; charset=utf-8",
+    headers: [["Retry-After", "0"]],
+  };
 }
 
 /** The part of {@link Faults} that a server uses. */

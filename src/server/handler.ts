@@ -153,7 +153,7 @@ export function createHandler(options: HandlerOptions): Handler {
       return backend === undefined || backend.authenticator.accepts(digest);
     },
     report(request, response, isAborted) {
-      const { commit, status, error, result, isDropped } = response;
+      const { commit, status, error, result, lost } = response;
       const atMs = performance.now();
       const receivedAtMs = request?.receivedAtMs ?? atMs;
       try {
@@ -172,7 +172,7 @@ export function createHandler(options: HandlerOptions): Handler {
           requestId: response.requestId,
           traceId: request && findTraceId(request),
           isAborted,
-          isDropped: isDropped === true && !isAborted,
+          isDropped: lost !== undefined && !isAborted,
         });
       } catch (bug) {
         onError(bug);
@@ -283,7 +283,8 @@ type CorsPolicy = (
 /** Response headers that a page may read. */
 const exposedHeaders = `${resultHeader}, X-Request-Id, Retry-After, WWW-Authenticate`;
 /** Request headers that a page may send. The token is a header, so credentials of the browser are not needed. */
-const requestHeaders = "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate";
+const requestHeaders =
+  "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate, Baggage, Sentry-Trace";
 /** Seconds for which a browser may cache a preflight response; browsers allow little more. */
 const maxAge = "7200";
 

@@ -1,5 +1,6 @@
 /** A journal of requests, for tests of clients. Only the library has one. */
 import { RequestError } from "../core/errors.ts";
+import { isError } from "../core/messages.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import type { Handler } from "./handler.ts";
 import { type BodyResult, type HttpHeaders, type ServerRequest, toPath } from "./request.ts";
@@ -24,7 +25,7 @@ export interface JournalEntry {
   readonly error?: number;
   /** Result of a create: `created`, `unchanged` or `replaced`. */
   readonly result?: SuccessfulResult;
-  /** False if a fault dropped the response, or if the connection was closed before. */
+  /** False if a fault dropped or cut the response, or if the connection was closed before. */
   readonly isSent: boolean;
 }
 
@@ -68,7 +69,7 @@ export class Journal {
       const settle: Waiter = (result) => {
         clearTimeout(timer);
         this.#waiters.delete(settle);
-        if (result instanceof Error) reject(result);
+        if (isError(result)) reject(result);
         else resolve(result);
       };
       const timer = setTimeout(() => {
@@ -101,7 +102,7 @@ export class Journal {
         handler.report(request, response, isAborted);
         if (request === undefined || request.receivedAtMs < this.#clearedAtMs) return;
         const body = this.#bodies.get(request);
-        const { requestId, status, error, result, isDropped } = response;
+        const { requestId, status, error, result, lost } = response;
         this.#add({
           receivedAt: new Date(Date.now() - (performance.now() - request.receivedAtMs)),
           requestId,
@@ -112,7 +113,7 @@ export class Journal {
           status,
           ...(error !== undefined && { error }),
           ...(result !== undefined && { result }),
-          isSent: !isAborted && isDropped !== true,
+          isSent: !isAborted && lost === undefined,
         });
       },
     };

@@ -93,7 +93,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const faults = new Counter({
     name: "plantstore_faults_total",
-    help: "Faults on demand by kind: delayed, failed or dropped.",
+    help: "Faults on demand by kind: delayed, failed, dropped, status, token, cut or silent.",
     labelNames: ["kind"],
     registers,
   });

@@ -81,7 +81,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
       return { ...toErrorResponse(error, "http"), status: 503 };
     },
     description: ({ request }, backend) =>
-      selfDescription.describe(request.headers["host"], backend?.store.isVolatile),
+      selfDescription.describe(request, backend?.store.isVolatile),
     metrics:
       metrics &&
       (async () => {
@@ -89,8 +89,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
         return { status: 200, body: await metrics.render(), contentType, headers: [] };
       }),
     page: docs
-      ? ({ request }, backend) =>
-          selfDescription.show(request.headers["host"], backend?.store.isVolatile)
+      ? ({ request }, backend) => selfDescription.show(request, backend?.store.isVolatile)
       : undefined,
   };
 }
@@ -131,7 +130,7 @@ async function createPlant(
     return toPlantResponse(plant, result, { durableAtMs, waitMs, plants });
   };
   try {
-    return await (faults === undefined ? create() : faults.perform(create));
+    return await (faults === undefined ? create() : faults.perform(create, request.signal));
   } finally {
     admission.creates--;
   }

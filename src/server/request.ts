@@ -29,6 +29,10 @@ export interface ServerRequest {
   readonly receivedAtMs: number;
   /** True if it arrived after the server began to stop. */
   readonly isLate: boolean;
+  /** Aborted once the client may have left: its input has ended, or its connection is closed. Few requests need it. */
+  readonly signal: AbortSignal;
+  /** True if a program chose the host of its URL, which a browser did not look up. */
+  readonly isOfProgram?: true;
   /**
    * Reads the whole body.
    *
@@ -332,7 +336,7 @@ export interface RequestRecord extends Pick<ServerResponse, "status" | "error" |
   readonly traceId?: string | undefined;
   /** True if the client closed the connection before the response. */
   readonly isAborted: boolean;
-  /** True if the server closed the connection on purpose instead of sending the response. */
+  /** True if the server closed the connection on purpose instead of sending all of the response. */
   readonly isDropped?: boolean | undefined;
 }
 

@@ -22,8 +22,8 @@ export interface ServerResponse {
   readonly result?: SuccessfulResult | undefined;
   /** Commit of a plant that is stored. */
   readonly commit?: PlantCommit;
-  /** True if the client gets no response: its connection is closed. */
-  readonly isDropped?: true;
+  /** The part that the client does not get, because of a fault: its connection is closed instead. */
+  readonly lost?: "all" | "half";
 }
 
 /** The result of an operation. The handler makes a response of an error too. */

@@ -333,7 +333,7 @@ describe("a transient failure", () => {
     },
   );
 
-  it.each([403, 404, 600])("is no status %i, whatever the store has created", async (status) => {
+  it.each([403, 404, 600])("does not have the status %i, which ends the run", async (status) => {
     const { url, requests } = await openScriptedServer(success, json(status, "<h1>"), success);
     const collected = await run(countedItems(3), url, { concurrency: 1, retries: 1 });
     expect(collected.error).toMatchObject({ cause: { name: "NotAPlantStoreError" } });

@@ -477,7 +477,7 @@ describe("bundled", () => {
     ]);
     const failed = run(process.execPath, [outfile], { cwd: project });
     await expect(failed).rejects.toMatchObject({
-      stderr: expect.stringContaining("keep it external") as string,
+      stderr: expect.stringContaining("Keep it external") as string,
     });
   });
 });

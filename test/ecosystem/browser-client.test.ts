@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { Faults } from "../../src/server/faults.ts";
+import { noFaults } from "../helpers/no-faults.ts";
 import { findBrowser } from "../helpers/browser.ts";
 import { createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
@@ -72,7 +73,7 @@ it.skipIf(findBrowser() === undefined)(
     await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
     const { port } = pages.address() as AddressInfo;
     const origin = `http://127.0.0.1:${port}`;
-    const faults = new Faults({ latencyMs: 0, failRate: 0, dropRate: 0.2, seed: 1, first: [] });
+    const faults = new Faults({ ...noFaults, dropRate: 0.2, seed: 1 });
     await using server = await startServer({ corsOrigins: [origin], faults });
     const browser = await openBrowser();
     try {

@@ -14,8 +14,10 @@ import { createClient } from "plantstore/client";
 
 const [, , url, token] = process.argv;
 const client = createClient({ url, token });
-const results = [(await client.create({ id: 1n, name: "fern" })).result];
-for await (const { status } of client.createMany([{ id: 1n, name: "fern" }, { id: 2n, name: "moss" }])) {
+
+const plants = [{ id: 1n, name: "fern" }, { id: 2n, name: "moss" }];
+const results = [(await client.create(plants[0])).result];
+for await (const { status } of client.createMany(plants)) {
   results.push(status);
 }
 console.log(results.join());

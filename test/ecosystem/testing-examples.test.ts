@@ -58,11 +58,55 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
   it.each([
     ["hono.mjs", "hono", "true [ { id: 1n, name: 'fern' } ]\n"],
     ["msw.mjs", "msw", "true [ { id: 1n, name: 'fern' } ]\n"],
+    ["express.mjs", "express", "true [ { id: 1n, name: 'fern' } ]\n"],
+    ["fastify.mjs", "fastify", "true [ { id: 1n, name: 'fern' } ]\n"],
   ])("run as %s", async (file, name, output) => {
     const directory = await createExample(file, { [name]: join(modules, name) });
     expect(await runNode(directory, [file])).toEqual({ stdout: output, stderr: "" });
   });
 });
+
+/** Programs whose framework reads the body before the store gets it. */
+const earlyReaders = {
+  express: `
+import express from "express";
+const app = express().use(express.json()).use(store.listener);
+const server = app.listen(0, "127.0.0.1", () => send("http://127.0.0.1:" + server.address().port));
+`,
+  fastify: `
+import fastify from "fastify";
+const app = fastify();
+app.all("/*", (request, reply) => {
+  reply.hijack();
+  store.listener(request.raw, reply.raw);
+});
+send(await app.listen({ port: 0 }));
+`,
+};
+
+it.each(Object.entries(earlyReaders))(
+  "a body that %s has read is an error that names express.json()",
+  { timeout: 120_000 },
+  async (name, program) => {
+    const start = `
+import { createClient, startPlantStore } from "plantstore";
+const failures = [];
+const onError = ({ message }) => failures.push(message);
+const store = await startPlantStore({ listen: false, token: "chosen", onError });
+async function send(url) {
+  const { error } = await createClient({ url, token: "chosen" }).create({ id: 1n, name: "fern" });
+  console.log(error.error, error.message, failures[0] === error.message);
+  process.exit();
+}
+`;
+    const packages = { [name]: join(modules, name) };
+    const directory = await createProject({ "program.mjs": start + program }, packages);
+    const { stdout } = await runNode(directory, ["program.mjs"]);
+    expect(stdout).toBe(
+      "50000 the body of the request was read before: use store.listener before express.json() and other parsers of bodies true\n",
+    );
+  },
+);
 
 /** Uses the library where errors of Node are of another realm. */
 const jestTest = `

@@ -56,6 +56,16 @@ describe("startPlantStore", () => {
     expect(answer).toMatchObject({ ok: false, error: { error: 40102 } });
   });
 
+  it("names its public URL, and allows the origins of pages", async () => {
+    const publicUrl = "https://plants.example.org/v1";
+    const corsOrigins = ["https://app.example.org"];
+    await using plants = await startPlantStore({ publicUrl, corsOrigins });
+    const headers = { origin: "https://app.example.org" };
+    const response = await fetch(`${plants.url}/openapi.json`, { headers });
+    expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example.org");
+    expect(await response.json()).toMatchObject({ servers: [{ url: publicUrl }] });
+  });
+
   it("has the faults that the options say, with ranges and defaults", async () => {
     await using plants = await startPlantStore({ faults: { failRate: 1, latencyMs: [0, 1] } });
     const answer = await createClient({ ...plants, retries: 0 }).create(fern);
@@ -160,6 +170,15 @@ describe("startPlantStore", () => {
     [{ portt: 1 }, TypeError, 'unknown option "portt": did you mean port?'],
     [{ Basepath: "" }, TypeError, "did you mean basePath?"],
     [{ timeout: 1 }, TypeError, 'unknown option "timeout": known: store, host,'],
+    [{ publicUrl: "plants" }, TypeError, "publicUrl must be a URL such as"],
+    [{ corsOrigins: "*" }, TypeError, 'corsOrigins must be an array of origins such as ["https://'],
+    [{ corsOrigins: ["https://a.example/b"] }, TypeError, "corsOrigins must be an origin such as"],
+    [{ corsOrigins: ["*", "https://a.example"] }, TypeError, "corsOrigins must be * alone or"],
+    [
+      { faults: { pageStatus: 200 } },
+      RangeError,
+      "faults.pageStatus must be a whole number from 400",
+    ],
     [{ statusMode: "rest" }, TypeError, 'statusMode must be one of contract, http (got "rest")'],
     [{ faults: "5%" }, TypeError, 'faults must be an object (got "5%")'],
     [{ faults: { failrate: 1 } }, TypeError, "did you mean failRate?"],

@@ -1,9 +1,19 @@
 /** A running store in a test: seeds, reads, reset, and requests without a socket. */
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createClient, type NewPlant, type PlantSeed, startPlantStore } from "../../src/index.ts";
+import {
+  createClient,
+  type NewPlant,
+  type PlantSeed,
+  type PlantStoreOptions,
+  startPlantStore,
+} from "../../src/index.ts";
 import { postPlant } from "../helpers/post-plant.ts";
+import { sendRaw } from "../helpers/raw-http.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = { id: 9007199254740993n, name: "fern" };
@@ -133,11 +143,88 @@ describe("fetch of a running store", () => {
     expect(await late.json()).toMatchObject({ error: 50300 });
   });
 
+  it("has the page and the description under any host", async () => {
+    await using store = await startPlantStore({ basePath: "/v1" });
+    const page = await store.fetch("http://plants.test/docs");
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain("http://plants.test/v1");
+    const description = await store.fetch("http://plants.test/openapi.json");
+    expect(await description.json()).toMatchObject({ servers: [{ url: "http://plants.test/v1" }] });
+  });
+
+  it("gets what faults leave of a response", async () => {
+    const faults = { first: ["status", "token", "drop", "cut", "silent"] } as const;
+    await using store = await startPlantStore({ listen: false, faults });
+    const create = (init = {}) =>
+      postPlant("http://a", store.token, '{"id":1,"name":"fern"}', {
+        send: (url, options) => store.fetch(url, { ...options, ...init }),
+      });
+    expect((await create()).status).toBe(502);
+    expect(await (await create()).json()).toMatchObject({ error: 40102 });
+    await expect(create()).rejects.toThrow(TypeError);
+    await expect((await create()).text()).rejects.toThrow(TypeError);
+    await expect(create({ signal: AbortSignal.timeout(50) })).rejects.toThrow("timeout");
+    expect(await store.count()).toBe(1);
+  });
+
   it("opens no port if listen is false", async () => {
     await using store = await startPlantStore({ listen: false });
     expect(store.url).toBe("http://localhost");
     await expect(startPlantStore({ listen: 1 as unknown as boolean })).rejects.toThrow(
       new TypeError("listen must be true or false (got 1)"),
     );
+  });
+});
+
+describe("listener of a running store", () => {
+  async function listen(options: PlantStoreOptions) {
+    const store = await startPlantStore({ listen: false, ...options });
+    const server = createServer(store.listener).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const close = async (): Promise<void> => {
+      server.closeAllConnections();
+      server.close();
+      await store.close();
+    };
+    return { ...store, url: `http://127.0.0.1:${port}`, port, [Symbol.asyncDispose]: close };
+  }
+
+  it("responds as the store does", async () => {
+    await using store = await listen({});
+    const client = createClient({ url: store.url, token: store.token });
+    expect(await client.create(fern)).toMatchObject({ result: "created" });
+    expect(await client.create({ ...fern, name: "moss" })).toMatchObject({
+      error: { error: 40900 },
+    });
+    const wrong = createClient({ url: store.url, token: "wrong" });
+    expect(await wrong.create(fern)).toMatchObject({ error: { error: 40102 } });
+    const plants = Array.from({ length: 200 }, (_, id) => ({ id: BigInt(id), name: "fern" }));
+    for await (const { status } of client.createMany(plants)) expect(status).toBe("created");
+    expect(await store.count()).toBe(201);
+    expect((await fetch(`${store.url}/docs`)).status).toBe(200);
+    expect((await fetch(`${store.url}/healthz`, { method: "HEAD" })).status).toBe(200);
+    const large = await client.create({ id: 7n, name: "x".repeat(2 ** 20) });
+    expect(large).toMatchObject({ error: { error: 41300 } });
+  });
+
+  it.each([
+    ["a Host header that is none", "GET / HTTP/1.1\r\nHost: a b\r\n\r\n"],
+    ["the method TRACE", "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n"],
+  ])("responds with an Error to %s", async (_what, request) => {
+    await using store = await listen({});
+    using connection = await sendRaw(store.port, request);
+    await expect.poll(() => connection.received()).toContain('"error":40000');
+  });
+
+  it("has the faults of the store", async () => {
+    await using store = await listen({ faults: { first: ["drop", "cut", "silent", "status"] } });
+    const options = { url: store.url, token: store.token, timeoutMs: 500 };
+    const client = createClient({ ...options, retries: 0 });
+    await expect(client.create(fern)).rejects.toMatchObject({ reason: "lost" });
+    await expect(client.create(fern)).rejects.toMatchObject({ reason: "lost" });
+    await expect(client.create(fern)).rejects.toMatchObject({ reason: "timeout" });
+    await expect(client.create(fern)).rejects.toMatchObject({ reason: "gateway" });
+    expect(await client.create(fern)).toMatchObject({ result: "unchanged" });
   });
 });

@@ -71,7 +71,7 @@ describe("a server with configured origins", () => {
       "access-control-allow-origin": page,
       "access-control-allow-methods": methods,
       "access-control-allow-headers":
-        "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate",
+        "Authorization, Content-Type, X-Request-Id, Traceparent, Tracestate, Baggage, Sentry-Trace",
       "access-control-max-age": "7200",
       vary: "Origin",
     });

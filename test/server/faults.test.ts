@@ -7,21 +7,25 @@ import {
   type ServerFaults,
 } from "../../src/server/faults.ts";
 import { createCertificate } from "../helpers/certificate.ts";
+import { noFaults } from "../helpers/no-faults.ts";
+import { testToken } from "../helpers/plant-server.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { createHeldStore } from "../helpers/held-store.ts";
 import { exchangeRaw, openRawConnection, sendRaw } from "../helpers/raw-http.ts";
 import { toRawCreate, toRawRequest } from "../helpers/raw-request.ts";
 import { startRecordedServer } from "../helpers/recorded-server.ts";
 
-const none: FaultRates = { latencyMs: 0, failRate: 0, dropRate: 0, seed: 0, first: [] };
 const hourMs = 3_600_000;
+const staying = new AbortController().signal;
 
 async function drawKinds(options: Partial<FaultRates>, count: number): Promise<string[]> {
-  const faults = new Faults({ ...none, ...options });
+  const faults = new Faults({ ...noFaults, ...options });
   const stored = { status: 200, body: "{}", headers: [] };
-  const results = Array.from({ length: count }, () => faults.perform(async () => stored));
+  const results = Array.from({ length: count }, () => faults.perform(async () => stored, staying));
   return (await Promise.all(results)).map((result) => {
-    if (!("status" in result)) return "failed";
-    return result.isDropped === true ? "dropped" : "stored";
+    if (!("status" in result)) return result.error === 40102 ? "token" : "failed";
+    if (result.status !== 200) return String(result.status);
+    return { all: "dropped", half: "cut", none: "stored" }[result.lost ?? "none"];
   });
 }
 
@@ -39,6 +43,18 @@ describe("the sequence of faults", () => {
     const kinds = await drawKinds({ failRate: 1, first: ["drop", "fail", "pass"] }, 5);
     expect(kinds).toEqual(["dropped", "failed", "stored", "failed", "failed"]);
     expect(await drawKinds({ first: ["fail"] }, 2)).toEqual(["failed", "stored"]);
+    const first = ["status", "token", "cut"] as const;
+    expect(await drawKinds({ first, pageStatus: 503 }, 4)).toEqual([
+      "503",
+      "token",
+      "cut",
+      "stored",
+    ]);
+  });
+
+  it("is that of the seed, whatever further kinds there are", async () => {
+    const kinds = await drawKinds({ ...rates, seed: 1 }, 6);
+    expect(kinds).toEqual(["stored", "dropped", "failed", "dropped", "failed", "dropped"]);
   });
 
   it("has the rates of the options", async () => {
@@ -50,14 +66,16 @@ describe("the sequence of faults", () => {
     expect(count("dropped")).toBeLessThan(4700);
   });
 
-  it.each(["failRate", "dropRate"])(
-    "never has a fault at %s 0 and always has one at 1",
-    async (name) => {
-      expect(new Set(await drawKinds({ [name]: 0 }, 1000))).toEqual(new Set(["stored"]));
-      const kind = name === "failRate" ? "failed" : "dropped";
-      expect(new Set(await drawKinds({ [name]: 1 }, 1000))).toEqual(new Set([kind]));
-    },
-  );
+  it.each([
+    ["failRate", "failed"],
+    ["dropRate", "dropped"],
+    ["statusRate", "502"],
+    ["tokenRate", "token"],
+    ["cutRate", "cut"],
+  ])("never has a fault at %s 0 and always has one at 1", async (name, kind) => {
+    expect(new Set(await drawKinds({ [name]: 0 }, 1000))).toEqual(new Set(["stored"]));
+    expect(new Set(await drawKinds({ [name]: 1 }, 1000))).toEqual(new Set([kind]));
+  });
 });
 
 /** Starts a server with faults; also returns the faults that it counted and its request records. */
@@ -66,7 +84,7 @@ async function startFaulty(
   others: Parameters<typeof startRecordedServer>[0] = {},
 ) {
   const counted: FaultKind[] = [];
-  const faults = new Faults({ ...none, ...options }, (kind) => void counted.push(kind));
+  const faults = new Faults({ ...noFaults, ...options }, (kind) => void counted.push(kind));
   return { ...(await startRecordedServer({ faults, ...others })), counted };
 }
 
@@ -96,6 +114,7 @@ describe("a failure on demand", () => {
 });
 
 const certificate = createCertificate("localhost");
+const healthRequest = "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
 describe.each([
   ["without TLS", {}],
@@ -140,7 +159,7 @@ describe.each([
         const isDropped = performed === count - 1;
         const result = await create();
         await areAllHere;
-        return isDropped && "status" in result ? { ...result, isDropped } : result;
+        return isDropped && "status" in result ? { ...result, lost: "all" } : result;
       },
     };
     await using server = await startRecordedServer({ faults, ...transport });
@@ -165,6 +184,106 @@ describe.each([
     const { body } = await exchangeRaw(server.port, toRawCreate(1));
     expect(body).toContain('"error":40900');
   });
+});
+
+describe("a page on demand", () => {
+  it("is HTML with a status of a proxy, before the store is used", async () => {
+    await using server = await startFaulty({ statusRate: 1 });
+    const response = await postPlant(server.url, testToken, '{"id":1,"name":"fern"}');
+    expect(response.status).toBe(502);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("retry-after")).toBe("0");
+    expect(await response.text()).toContain("<h1>502: a fault for tests of clients</h1>");
+    expect(await server.store.get(1n)).toBeUndefined();
+    expect(server.counted).toEqual(["status"]);
+  });
+
+  it("leaves the connection open", async () => {
+    await using server = await startFaulty({ first: ["status", "token", "fail"] });
+    const requests = [1, 1, 1, 1].map((id) => toRawCreate(id));
+    using connection = await sendRaw(server.port, requests.join(""));
+    await expect.poll(() => connection.received()).toContain("200 OK");
+    expect(connection.received().match(/HTTP\/1.1 \d+/g)).toEqual([
+      "HTTP/1.1 502",
+      "HTTP/1.1 400",
+      "HTTP/1.1 400",
+      "HTTP/1.1 200",
+    ]);
+  });
+});
+
+it("a token is rejected on demand, with the challenge", async () => {
+  await using server = await startFaulty({ tokenRate: 1 });
+  const { status, headers, body } = await exchangeRaw(server.port, toRawCreate(1));
+  expect(status).toBe(400);
+  expect(headers["www-authenticate"]).toBe('Bearer realm="plantstore", error="invalid_token"');
+  expect(JSON.parse(body)).toEqual({
+    error: 40102,
+    message: "a fault for tests of clients: the token is valid, send it again",
+  });
+  expect(await server.store.get(1n)).toBeUndefined();
+});
+
+describe.each([
+  ["without TLS", {}],
+  ["over TLS", { certificate }],
+  ["without the fast lane", { fastLane: false }],
+])("a cut response %s", (_transport, transport) => {
+  it("ends in the middle of its body, after the commit", async () => {
+    await using server = await startFaulty({ cutRate: 1 }, transport);
+    using connection = await sendRaw(server.port, toRawCreate(1, "a fern of twenty"));
+    await connection.ended();
+    expect(connection.received()).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\r\nContent-Length: 27\r\n/);
+    expect(connection.received()).toMatch(/\r\n\r\n\{"name":"a fe$/);
+    expect(await server.store.get(1n)).toMatchObject({ id: 1n });
+    expect(server.records).toMatchObject([
+      { result: "created", isDropped: true, isAborted: false },
+    ]);
+    expect(server.counted).toEqual(["cut"]);
+  });
+
+  it("comes after the responses to earlier requests, and nothing comes after it", async () => {
+    await using server = await startFaulty({ first: ["pass", "pass", "cut"] }, transport);
+    const requests = [1, 2, 3, 4].map((id) => toRawCreate(id));
+    using connection = await sendRaw(server.port, requests.join(""));
+    await connection.ended();
+    expect(connection.received().match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
+    expect(connection.received()).toMatch(/\{"name"$/);
+    connection.socket.destroy();
+    const load = { creates: 0, waitingBytes: 0, connections: 0 };
+    await expect.poll(() => server.server.readLoad()).toEqual(load);
+  });
+});
+
+describe.each([
+  ["without TLS", {}],
+  ["over TLS", { certificate }],
+  ["without the fast lane", { fastLane: false }],
+])("a silent server %s", (_transport, transport) => {
+  it.each(["closes its side of", "closes"] as const)(
+    "sends no response until the client %s the connection",
+    async (how) => {
+      await using server = await startFaulty({ silentRate: 1 }, transport);
+      using connection = await sendRaw(server.port, toRawCreate(1));
+      await expect.poll(() => server.counted).toEqual(["silent"]);
+      expect(await server.store.get(1n)).toMatchObject({ id: 1n });
+      expect((await exchangeRaw(server.port, healthRequest)).status).toBe(200);
+      expect(server.server.readLoad()).toMatchObject({ creates: 1 });
+      if (how === "closes") connection.socket.destroy();
+      else connection.socket.end();
+      await expect.poll(() => server.server.readLoad().creates).toBe(0);
+      await expect.poll(() => server.records).toHaveLength(2);
+      expect(connection.received()).toBe("");
+    },
+  );
+});
+
+it("a silent server responds with 50300 at the end of the shutdown", async () => {
+  await using server = await startFaulty({ silentRate: 1 });
+  using connection = await sendRaw(server.port, toRawCreate(1));
+  await expect.poll(() => server.counted).toEqual(["silent"]);
+  await server.server.close(1);
+  expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
 });
 
 /** Finds a seed whose sequence begins like this, with a drop rate of 0.5. */
@@ -202,6 +321,21 @@ describe("a delayed response", () => {
       await using server = await startFaulty({ latencyMs: 3000 }, { ...limits, fastLane });
       const response = await exchangeRaw(server.port, toRawCreate(1));
       expect(response.status).toBe(200);
+    },
+  );
+
+  it.each([true, false])(
+    "ends when its client has gone, with the fast lane %s",
+    async (fastLane) => {
+      await using server = await startFaulty({ latencyMs: hourMs }, { fastLane });
+      using connection = await sendRaw(server.port, toRawCreate(1));
+      using half = await sendRaw(server.port, toRawCreate(2));
+      await expect.poll(() => server.counted).toEqual(["delayed", "delayed"]);
+      connection.socket.destroy();
+      await expect.poll(() => server.server.readLoad().creates).toBe(1);
+      // A client may close its side and still read the response.
+      half.socket.end();
+      expect(await half.resultsAtEnd()).toEqual(["200"]);
     },
   );
 

@@ -10,6 +10,7 @@ import {
   openMetricsServer,
 } from "../../src/server/metrics.ts";
 import { Faults } from "../../src/server/faults.ts";
+import { noFaults } from "../helpers/no-faults.ts";
 import { startHeldServer } from "../helpers/held-store.ts";
 import { getText } from "../helpers/get-text.ts";
 import { startServer } from "../helpers/plant-server.ts";
@@ -94,7 +95,7 @@ it("counts a plant whose response is dropped on purpose, because it is stored", 
   const metrics = createTested();
   await using server = await startServer({
     onResponse: (record) => metrics.addRequest(record),
-    faults: new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0, first: [] }),
+    faults: new Faults({ ...noFaults, dropRate: 1, seed: 0 }),
   });
   await expect(exchangeRaw(server.port, create(1))).rejects.toThrow("the connection ended");
   expect(await server.store.get(1n)).toBeDefined();

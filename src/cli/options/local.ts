@@ -65,8 +65,7 @@ export const serveOptions = {
   }),
   publicUrl: setting("--public-url <url>", "URL that clients use, if a proxy is in front", {
     ...address,
-    type: types.optional(types.httpUrl),
-    default: undefined,
+    ...storeOptions.publicUrl,
     shownDefault: "the address it listens on",
   }),
   json: toggleFlag("--json", "Print the URL and a new token as JSON", {
@@ -127,7 +126,7 @@ export const serveOptions = {
   corsOrigins: setting(
     "--cors-origin <origin>",
     "Origin whose pages may use the server, or *; repeatable",
-    { ...browser, type: types.origins, default: [], isRepeatable: true },
+    { ...browser, ...storeOptions.corsOrigins, isRepeatable: true },
   ),
   metricsAddress: setting(
     "--metrics <where>",

@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { RequestError } from "../../core/errors.ts";
 import { quoteInput } from "../../core/messages.ts";
+import type { ServerRequest } from "../request.ts";
 import type { ServerResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";
 
@@ -10,22 +11,20 @@ export interface SelfDescription {
   /**
    * Responds with the OpenAPI document. Its URL is the one that the client used, if that belongs to the server.
    *
-   * @param hostHeader Host header of the request
    * @param isVolatile true if the plants end with the server
    */
-  describe(hostHeader: string | undefined, isVolatile?: boolean): Promise<ServerResponse>;
+  describe(request: AskedRequest, isVolatile?: boolean): Promise<ServerResponse>;
   /**
    * Responds with the page. It asks for a token, so it is shown only under a name of the server.
    *
-   * @param hostHeader Host header of the request
    * @param isVolatile true if the plants end with the server
    * @returns a RequestError `noSuchPath` for any other name
    */
-  show(
-    hostHeader: string | undefined,
-    isVolatile?: boolean,
-  ): Promise<ServerResponse | RequestError>;
+  show(request: AskedRequest, isVolatile?: boolean): Promise<ServerResponse | RequestError>;
 }
+
+/** The part of a request that says under which name the server was asked. */
+type AskedRequest = Pick<ServerRequest, "headers" | "isOfProgram">;
 
 /** A server that describes itself. */
 export interface DescribedPlantServer extends PageServer, PublicUrlOptions {}
@@ -48,22 +47,22 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
   const descriptions = new Map<string, ServerResponse>();
   const pages = new Map<string, ServerResponse>();
   return {
-    async describe(hostHeader, isVolatile) {
+    async describe(request, isVolatile) {
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
-      const url = findPublicUrl(hostHeader, server) ?? server.publicUrl ?? server.url;
+      const url = findPublicUrl(request, server) ?? server.publicUrl ?? server.url;
       return remember(descriptions, `${isVolatile} ${url}`, () => ({
         status: 200,
         body: toOpenApiJson(createOpenApiDocument({ ...server, url, isVolatile })),
         headers: [],
       }));
     },
-    async show(hostHeader, isVolatile) {
-      const url = findPublicUrl(hostHeader, server);
+    async show(request, isVolatile) {
+      const url = findPublicUrl(request, server);
       if (url === undefined) {
-        const name = quoteInput(hostHeader ?? "", 80);
+        const name = quoteInput(request.headers["host"] ?? "", 80);
         return new RequestError(
           "noSuchPath",
-          `the page is not available under the name ${name}: use localhost or an address, or start the server with --public-url`,
+          `the page is not available under the name ${name}: use localhost or an address, or start the server with --public-url (publicUrl in a program)`,
         );
       }
       const { toPageResponse } = await import("./page.ts");
@@ -97,12 +96,13 @@ const localName = /^(?:.+\.)?localhost$/;
  * Returns the URL before `/plants` for a client that sent this Host header.
  *
  * @returns undefined if the header names another host. Addresses and `localhost` are always accepted; a foreign name
- * server can point any other name to this server (DNS rebinding)
+ * server can point any other name to this server (DNS rebinding), unless a program chose the host
  */
 export function findPublicUrl(
-  hostHeader: string | undefined,
+  { headers, isOfProgram }: AskedRequest,
   { url, host, publicUrl }: PublicUrlOptions,
 ): string | undefined {
+  const { host: hostHeader } = headers;
   if (hostHeader === undefined) return publicUrl ?? url;
   const { protocol, pathname } = new URL(url);
   const asked = `${protocol}//${hostHeader}${pathname}`;
@@ -111,7 +111,7 @@ export function findPublicUrl(
   const name = toName(hostname);
   const others = publicUrl === undefined ? [host] : [host, new URL(publicUrl).hostname];
   const isOwn = isIP(name) !== 0 || localName.test(name) || others.map(toName).includes(name);
-  if (!isOwn) return undefined;
+  if (!isOwn && isOfProgram !== true) return undefined;
   return publicUrl ?? href.replace(/\/$/, "");
 }
 

@@ -93,7 +93,10 @@ export class Connection {
   #reader: Reader | undefined;
   /** Set once node:http has the connection. */
   #slicer: Slicer | undefined;
+  /** True once a response ended in the middle, as a fault says: none follows it. */
+  #isCut = false;
   #isCorked = false;
+  #leaving: AbortController | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
@@ -109,8 +112,10 @@ export class Connection {
     // The close event follows.
     socket.on("error", () => undefined);
     socket.on("data", () => this.#noteInput());
+    socket.once("end", () => this.#leaving?.abort());
     socket.once("close", () => {
       clearTimeout(this.#timer);
+      this.#leaving?.abort();
       edge.admission.idle.delete(this);
       for (const exchange of this.#unsent.splice(0)) edge.admission.release(exchange);
       this.#unsentBytes = 0;
@@ -128,6 +133,13 @@ export class Connection {
   /** True if all responses are sent as well. */
   get isSettled(): boolean {
     return this.isIdle && this.#unsent.length === 0;
+  }
+
+  /** As {@link ServerRequest.signal}. */
+  get signal(): AbortSignal {
+    this.#leaving ??= new AbortController();
+    if (this.socket.destroyed || this.socket.readableEnded) this.#leaving.abort();
+    return this.#leaving.signal;
   }
 
   /** True if bytes arrived after the last response: a request may be incomplete. */
@@ -240,9 +252,10 @@ export class Connection {
     for (;;) {
       const pending = this.#queue[0];
       if (pending?.response === undefined || this.#unsentBytes >= maxUnsentBytes) break;
+      if (this.#isCut && !this.socket.destroyed) break;
       const { exchange, response } = pending;
       // node:http may hold back the responses before one that bypasses it.
-      const isBypass = exchange === undefined || response.isDropped === true;
+      const isBypass = exchange === undefined || response.lost !== undefined;
       if (isBypass && this.#unsent.length > 0) break;
       this.#queue.shift();
       const next = this.#queue[maxPipelined - 1];
@@ -278,7 +291,7 @@ export class Connection {
     const isAborted = this.socket.destroyed;
     const nowMs = performance.now();
     if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.isEnding = true;
-    if (response.isDropped === true) this.socket.destroy();
+    if (response.lost === "all") this.socket.destroy();
     handler.report(exchange, response, isAborted);
     this.#lastSentAtMs = nowMs;
     if (this.socket.destroyed) {
@@ -292,11 +305,24 @@ export class Connection {
       (this.#slicer ?? this.socket).write(toText(response, headers));
       return;
     }
+    if (response.lost === "half") {
+      this.admission.release(exchange);
+      this.#cut(toText(response, headers), response.body.length);
+      return;
+    }
     this.admission.holdResponse(exchange, response.bodyBytes);
     this.#unsent.push(exchange);
     this.#unsentBytes += response.bodyBytes + requestBytes;
     exchange.send(response, headers, this.#onSent);
     if (!this.#isCorked) this.#startTransfers();
+  }
+
+  /** Sends a response without the second half of its body, and closes the connection. */
+  #cut(text: string, bodyLength: number): void {
+    this.isEnding = true;
+    this.#isCut = true;
+    (this.#slicer ?? this.socket).write(text.slice(0, text.length - Math.ceil(bodyLength / 2)));
+    this.#finish();
   }
 
   /** The client has not read all responses: it makes room for others. node:http writes at the end of the turn. */
@@ -323,7 +349,10 @@ export class Connection {
     if (this.newest?.isComplete === true) this.newest = undefined;
     // A request that waited for the responses begins to arrive now.
     if (this.#reader?.hasBytes === true) this.#receivingSinceMs = performance.now();
-    if (!this.isEnding) return;
+    if (this.isEnding) this.#finish();
+  }
+
+  #finish(): void {
     if (this.#slicer === undefined) lingeringClose(this.socket);
     else this.#slicer.destroySoon();
   }

@@ -78,13 +78,14 @@ export class FetchTransport {
     const response = request.response.then((result) => {
       const isAborted = signal.aborted;
       handler.report(request, result, isAborted);
-      if (result.isDropped === true && !isAborted) {
+      const { body, headers, lost, status } = result;
+      if (lost === "all" && !isAborted) {
         throw new TypeError("fetch failed: the response was dropped on purpose");
       }
-      const { body, headers, status } = result;
       const init = { status, headers: [...headers, ["Date", new Date().toUTCString()]] };
       const hasBody = request.method !== "HEAD" && status !== 204;
-      return new Response(hasBody ? body : null, init as ResponseInit);
+      const content = lost === "half" ? toHalf(body) : body;
+      return new Response(hasBody ? content : null, init as ResponseInit);
     });
     try {
       return await Promise.race([response, request.failure]);
@@ -92,6 +93,19 @@ export class FetchTransport {
       signal.removeEventListener("abort", abort);
     }
   }
+}
+
+/** A body that fails in the middle. */
+function toHalf(body: string): ReadableStream<Uint8Array> {
+  const bytes = Buffer.from(body);
+  const parts = [bytes.subarray(0, bytes.length / 2)];
+  return new ReadableStream({
+    pull(controller) {
+      const part = parts.shift();
+      if (part === undefined) controller.error(new TypeError("terminated: cut on purpose"));
+      else controller.enqueue(part);
+    },
+  });
 }
 
 /** A request of the Fetch standard as the handler sees it. */
@@ -103,6 +117,8 @@ class FetchRequest implements ServerRequest, ByteHolder {
   readonly error: RequestError | undefined;
   readonly receivedAtMs = performance.now();
   readonly isLate: boolean;
+  readonly signal: AbortSignal;
+  readonly isOfProgram = true;
   heldBytes = 0;
   transferStartedAtMs = 0;
   /** Resolves with the first response that {@link settle} receives. */
@@ -127,6 +143,7 @@ class FetchRequest implements ServerRequest, ByteHolder {
     const head = { httpVersion: "1.1", url, rawHeaders: entries.flat(), headers };
     this.error = toHeadError(head, noneRepeated);
     this.isLate = isLate;
+    this.signal = request.signal;
     this.#admission = admission;
     this.#body = request.body;
     this.#requestTimeoutMs = requestTimeoutMs;

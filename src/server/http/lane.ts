@@ -173,6 +173,10 @@ class LaneExchange implements Exchange {
     return this.#connection.admission.hold(this, body.length) ?? body;
   }
 
+  get signal(): AbortSignal {
+    return this.#connection.signal;
+  }
+
   fail(): void {}
 
   evict(): void {

@@ -213,6 +213,10 @@ class NodeExchange implements Exchange {
     this.#onFailure?.(error);
   }
 
+  get signal(): AbortSignal {
+    return this.#connection.signal;
+  }
+
   get isComplete(): boolean {
     return this.#message.complete;
   }

@@ -13,6 +13,10 @@ import {
 } from "../../helpers/interface-description.ts";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 
+type Server = Parameters<typeof findPublicUrl>[1];
+const findUrl = (host: string | undefined, server: Server): string | undefined =>
+  findPublicUrl({ headers: { host } }, server);
+
 let server: TestServer;
 let description: Description;
 beforeAll(async () => {
@@ -91,10 +95,10 @@ describe("GET /openapi.json", () => {
   it("recognizes the names of --host and --public-url in any case, and with a dot at the end", () => {
     const listening = { url: "http://plants.internal:1", host: "Plants.Internal" };
     for (const name of ["plants.internal", "PLANTS.internal", "plants.internal."]) {
-      expect(findPublicUrl(name, listening)).toBe(`http://${name.toLowerCase()}`);
+      expect(findUrl(name, listening)).toBe(`http://${name.toLowerCase()}`);
     }
     const publicUrl = "https://plants.example.org.";
-    expect(findPublicUrl("Plants.Example.org", { ...listening, publicUrl })).toBe(publicUrl);
+    expect(findUrl("Plants.Example.org", { ...listening, publicUrl })).toBe(publicUrl);
   });
 
   it("has the public URL if one is configured", async () => {
@@ -119,22 +123,31 @@ describe("GET /openapi.json", () => {
         maxBodyBytes: 4096,
         onConflict: "reject",
       });
-      const first = await described[method]("localhost");
+      const ask = (host: string) => described[method]({ headers: { host } });
+      const first = await ask("localhost");
       for (let time = 0; time < 100; time++) {
-        expect(await described[method]("LOCALHOST")).toBe(first);
+        expect(await ask("LOCALHOST")).toBe(first);
       }
       expect(created).toBe(1);
-      for (let port = 1; port <= 100; port++) await described[method](`localhost:${port}`);
-      expect(await described[method]("localhost")).not.toBe(first);
-      expect(await described[method]("localhost")).toEqual(first);
+      for (let port = 1; port <= 100; port++) await ask(`localhost:${port}`);
+      expect(await ask("localhost")).not.toBe(first);
+      expect(await ask("localhost")).toEqual(first);
     },
   );
 
+  it("has the URL under any name that a program has chosen", async () => {
+    const listening = { url: "http://127.0.0.1:7526/v1", host: "127.0.0.1" };
+    const request = { headers: { host: "plants.test" }, isOfProgram: true } as const;
+    expect(findPublicUrl(request, listening)).toBe("http://plants.test/v1");
+    const publicUrl = "https://plants.example.org";
+    expect(findPublicUrl(request, { ...listening, publicUrl })).toBe(publicUrl);
+  });
+
   it("has a URL for an HTTP/1.0 client without a Host header", () => {
     const listening = { url: "http://[::1]:7526/v1", host: "::1" };
-    expect(findPublicUrl(undefined, listening)).toBe(listening.url);
+    expect(findUrl(undefined, listening)).toBe(listening.url);
     const publicUrl = "https://plants.example.org";
-    expect(findPublicUrl(undefined, { ...listening, publicUrl })).toBe(publicUrl);
+    expect(findUrl(undefined, { ...listening, publicUrl })).toBe(publicUrl);
   });
 });
 

@@ -2,6 +2,7 @@
 import type { UnderlyingSource } from "node:stream/web";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Faults } from "../../../src/server/faults.ts";
+import { noFaults } from "../../helpers/no-faults.ts";
 import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
 import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { startRecordedServer } from "../../helpers/recorded-server.ts";
@@ -260,7 +261,7 @@ it("reports each request like one over HTTP", async () => {
 });
 
 it("rejects like fetch if the response is dropped on purpose", async () => {
-  const faults = new Faults({ latencyMs: 0, failRate: 0, dropRate: 1, seed: 0, first: [] });
+  const faults = new Faults({ ...noFaults, dropRate: 1, seed: 0 });
   await using server = await startServer({ faults });
   await expect(server.server.fetch(create())).rejects.toThrow(TypeError);
   expect(await server.store.get(1n)).toEqual({ id: 1n, name: "fern" });

@@ -95,8 +95,8 @@ function toMaxConnections(io: Io): number {
 /** @returns undefined if no fault is on */
 function toFaults(given: Settings["faults"]): FaultRates | undefined {
   const faults = checkFaults({ seed: randomInt(maxFaultSeed), ...given });
-  const { latencyMs, failRate, dropRate, first } = faults;
-  const isOn = latencyMs !== 0 || failRate > 0 || dropRate > 0 || first.length > 0;
+  const { seed: _seed, pageStatus: _status, ...kinds } = faults;
+  const isOn = Object.values(kinds).some((value) => !["", "0"].includes(String(value)));
   return isOn ? faults : undefined;
 }
 

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
-import { toShellWord } from "../../../core/messages.ts";
+import { joinWords, toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/client-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { FaultRates } from "../../../server/faults.ts";
@@ -165,10 +165,16 @@ async function listWarnings(
 function describeFaults(faults: FaultRates): readonly string[] {
   const list = serveOptions.faults.type.format(faults);
   const warning = `faults are on for tests of clients: --faults "${list}"`;
-  if (faults.dropRate === 0 && !faults.first.includes("drop")) return [warning];
+  const { first, dropRate, cutRate, silentRate, statusRate } = faults;
+  const rates = { drop: dropRate, cut: cutRate, silent: silentRate, status: statusRate };
+  const names = (Object.keys(rates) as (keyof typeof rates)[]).filter(
+    (name) => rates[name] > 0 || first.includes(name),
+  );
+  if (names.length === 0) return [warning];
+  const part = names.length === 1 ? `${names[0]} is` : `${joinWords(names)} are`;
   return [
     warning,
-    "drop closes connections after a plant is stored, so the contract's one response for each request does not hold",
+    `${part} on, so the contract's one Plant or Error for each request does not hold`,
   ];
 }
 

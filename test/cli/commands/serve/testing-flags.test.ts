@@ -75,7 +75,17 @@ describe("faults", () => {
       ` seed=42  drop=0.5% first=fail,drop fail=5%\tlatency=1ms..2s `,
     );
     expect(stderr()).toContain(`warning: faults are on for tests of clients: --faults "${list}"\n`);
-    expect(stderr()).toContain("the contract's one response for each request does not hold");
+    expect(stderr()).toContain(
+      "drop is on, so the contract's one Plant or Error for each request does not hold\n",
+    );
+  });
+
+  it("of every kind are reported in one form", async () => {
+    const list =
+      "fail=1% drop=2% status=3% token=4% cut=5% silent=6% page=503 seed=1 first=status,token,cut,silent";
+    const { stderr } = await serve("--faults", list);
+    expect(stderr()).toContain(`--faults "${list}"\n`);
+    expect(stderr()).toContain("drop, cut, silent and status are on, so the contract's");
   });
 
   it("have a random seed, which is reported", async () => {
@@ -117,6 +127,9 @@ it.each([
   ["fail", "", percentage],
   ["fail", "0.05", percentage],
   ["fail", "100.1%", percentage],
+  ["silent", "2", percentage],
+  ["page", "200", "a whole number from 400 to 599"],
+  ["page", "600", "a whole number from 400 to 599"],
   ["seed", "1000000000", "a whole number from 0 to 999999999"],
   ["seed", "1.5", "a whole number from 0 to 999999999"],
   ["seed", "1=2", "a whole number from 0 to 999999999"],
@@ -129,11 +142,11 @@ it.each([
   [["--status-mode", "rest"], '--status-mode must be one of contract, http (got "rest")'],
   [
     ["--faults", "lat=1s"],
-    '--faults has an unknown part "lat": known are latency, fail, drop, seed, first',
+    '--faults has an unknown part "lat": known are latency, fail, drop, status, token, cut, silent, page, seed, first',
   ],
   [
     ["--faults", "=1s"],
-    '--faults has an unknown part "": known are latency, fail, drop, seed, first',
+    '--faults has an unknown part "": known are latency, fail, drop, status, token, cut, silent, page, seed, first',
   ],
   [
     ["--faults", "drop=-1%"],
