@@ -50,6 +50,33 @@ export interface Edge {
   /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
   readonly stoppedAtMs: () => number;
   readonly onError: (error: unknown) => void;
+  readonly turns: ReadTurns;
+}
+
+/** Maximum time for {@link ReadTurns} in a turn of the event loop, without that of the requests which are read. */
+const maxReadMs = 0.3;
+
+/**
+ * Lets clients that have sent many requests at once take turns. Node accepts one connection in a turn of the event loop, so
+ * that long turns keep new clients waiting: a probe waited 46 s behind 250 clients.
+ */
+export class ReadTurns {
+  readonly #connections = new Set<Connection>();
+
+  add(connection: Connection): void {
+    if (this.#connections.size === 0) setImmediate(this.#run);
+    this.#connections.add(connection);
+  }
+
+  readonly #run = (): void => {
+    const endMs = performance.now() + maxReadMs;
+    for (const connection of this.#connections) {
+      this.#connections.delete(connection);
+      connection.takeTurn();
+      if (performance.now() >= endMs) break;
+    }
+    if (this.#connections.size > 0) setImmediate(this.#run);
+  };
 }
 
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
@@ -97,6 +124,8 @@ export class Connection {
   #isCut = false;
   #isCorked = false;
   #leaving: AbortController | undefined;
+  /** Number of requests since bytes arrived, or since the connection had its turn. */
+  #acceptedInTurn = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
@@ -164,8 +193,9 @@ export class Connection {
    * then. Without a token, the rest of the body of the only request is still read.
    */
   get isFull(): boolean {
-    if (!this.isTrusted) return !this.isSettled && this.newest?.isComplete !== false;
-    const requests = this.#queue.length + this.#unsent.length;
+    const isFree = this.isSettled && this.#acceptedInTurn === 0;
+    if (!this.isTrusted) return !isFree && this.newest?.isComplete !== false;
+    const requests = Math.max(this.#queue.length + this.#unsent.length, this.#acceptedInTurn);
     return requests > this.admission.pipelineDepth || this.#unsentBytes >= maxUnsentBytes;
   }
 
@@ -179,6 +209,7 @@ export class Connection {
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
   accept(exchange: Exchange): void {
     this.newest = exchange;
+    this.#acceptedInTurn++;
     if (exchange.isFinal) this.isEnding = true;
     if (!exchange.isComplete) this.#receivingSinceMs = exchange.receivedAtMs;
     if (exchange.headers["authorization"] !== undefined) {
@@ -223,7 +254,14 @@ export class Connection {
     this.socket.destroy();
   }
 
+  /** Reads further requests that have arrived. */
+  takeTurn(): void {
+    this.#acceptedInTurn = 0;
+    this.#reader?.readMore();
+  }
+
   #noteInput(): void {
+    this.#acceptedInTurn = 0;
     const nowMs = performance.now();
     if (!this.isReceiving) this.#receivingSinceMs = nowMs;
     this.#lastInputAtMs = nowMs;
@@ -271,7 +309,8 @@ export class Connection {
     }
     if (this.socket.destroyed) return;
     if (this.isSettled) this.admission.idle.add(this);
-    if (!this.isFull) this.#reader?.readMore();
+    if (this.#reader?.hasBytes === true) this.#edge.turns.add(this);
+    else if (!this.isFull) this.#reader?.readMore();
   }
 
   /** Responses that become known together are written together. */
@@ -335,11 +374,8 @@ export class Connection {
     const exchange = this.#unsent.shift();
     if (exchange !== undefined) this.admission.release(exchange);
     if (this.#unsent.length > 0) return;
-    // One client that sends many requests, or reads much, does not delay others.
-    const mustYield = this.#unsentBytes >= maxUnsentBytes || this.#reader?.hasBytes === true;
     this.#unsentBytes = 0;
-    if (mustYield) setImmediate(() => this.#flush());
-    else this.#flush();
+    this.#flush();
     this.#settle();
   };
 

@@ -117,8 +117,9 @@ export class Lane implements Reader {
     }
     this.#bytes = bytes.subarray(start);
     if (connection.isEnding) this.#bytes = Buffer.alloc(0);
+    else if (connection.isFull) socket.pause();
     else if (this.#bytes.length > 0 && connection.isSettled) this.#leave();
-    else if (connection.isFull || this.#bytes.length > maxCutBytes) socket.pause();
+    else if (this.#bytes.length > maxCutBytes) socket.pause();
     else if (this.#isInputEnded && this.#bytes.length === 0) connection.end();
     else socket.resume();
   }
