@@ -53,8 +53,8 @@ export interface Edge {
   readonly turns: ReadTurns;
 }
 
-/** Maximum time for {@link ReadTurns} in a turn of the event loop, without that of the requests which are read. */
-const maxReadMs = 0.3;
+/** Connections of {@link ReadTurns} that read in one turn of the event loop. */
+const maxReading = 2;
 
 /**
  * Lets clients that have sent many requests at once take turns. Node accepts one connection in a turn of the event loop, so
@@ -69,11 +69,11 @@ export class ReadTurns {
   }
 
   readonly #run = (): void => {
-    const endMs = performance.now() + maxReadMs;
+    let count = 0;
     for (const connection of this.#connections) {
       this.#connections.delete(connection);
       connection.takeTurn();
-      if (performance.now() >= endMs) break;
+      if (++count === maxReading) break;
     }
     if (this.#connections.size > 0) setImmediate(this.#run);
   };
