@@ -28,11 +28,20 @@ export interface CreateEntry {
   readonly onConflict: ConflictPolicy;
 }
 
+/** A deletion in a commit. */
+export interface DeleteEntry {
+  readonly kind: "delete";
+  readonly id: bigint;
+}
+
+/** Result of a delete; `absent` if the id had no plant. */
+export type DeleteResult = "deleted" | "absent";
+
 /** A change in a commit, told apart by its `kind`. */
-export type CommitEntry = CreateEntry;
+export type CommitEntry = CreateEntry | DeleteEntry;
 
 /** Result of a {@link CommitEntry}. */
-export type CommitResult = CreateResult;
+export type CommitResult = CreateResult | DeleteResult;
 
 /** A stored token, which never includes the token itself. */
 export interface TokenRecord {
@@ -114,6 +123,10 @@ export interface PlantStore extends StoreParts {
   readonly isVolatile?: boolean;
   /** Resolves once the result would survive a power failure (contract.md "Durability"). */
   create(plant: NewPlant, onConflict: ConflictPolicy): Promise<Committed<CreateResult>>;
+  /** Deletes a plant together with the changes that arrive at the same time. Resolves as {@link PlantStore.create} does. */
+  deletePlant(id: bigint): Promise<Committed<DeleteResult>>;
+  /** As `list`, but does not wait for changes that are not committed yet. Every plant that it shows is durable. */
+  listCommitted(query: PlantQuery): Promise<readonly NewPlant[]>;
 }
 
 /** A store to read. */
@@ -128,7 +141,7 @@ export interface StoreEngine extends StoreParts {
   readonly maxCommits?: number;
   /**
    * Carries out changes in their order and flushes them together. When it resolves, all of them are durable; when it
-   * rejects, all of them may be stored or none. The results `unchanged` and `conflict` are as durable as `created`.
+   * rejects, all of them may be stored or none. The results `unchanged`, `conflict` and `absent` are as durable as the others.
    *
    * @returns the results, in the order of the entries
    */

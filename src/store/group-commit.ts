@@ -6,6 +6,9 @@ import {
   type CommitEntry,
   type CommitResult,
   type Committed,
+  type CreateEntry,
+  type CreateResult,
+  type DeleteResult,
   type PlantStore,
   type StoreEngine,
   StoreError,
@@ -29,6 +32,9 @@ const maxBatchText = 2 ** 22;
  * connections, sending early brings a third more creates, and the second commit in flight another fifth.
  */
 const eagerBatch = 32;
+
+/** The result of a kind of change. */
+type ResultOf<Entry extends CommitEntry> = Entry extends CreateEntry ? CreateResult : DeleteResult;
 
 /** Changes that share a commit. */
 interface Batch {
@@ -60,9 +66,9 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   let closed: Promise<void> | undefined;
 
   /** Puts a change into the last batch. */
-  function change(entry: CommitEntry): Promise<Committed<CommitResult>> {
+  function change<Entry extends CommitEntry>(entry: Entry): Promise<Committed<ResultOf<Entry>>> {
     if (closed !== undefined) return rejectClosed();
-    const textLength = toTextLength(entry.plant);
+    const textLength = entry.kind === "create" ? toTextLength(entry.plant) : 0;
     let batch = queue.at(-1);
     if (batch === undefined || isFull(batch, textLength)) {
       batch = createBatch();
@@ -76,7 +82,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     return batch.results.then((results) => {
       const result = results[index];
       if (result === undefined) throw new StoreError("failed", "the engine left out a change");
-      return { result, plants: results.length };
+      return { result: result as ResultOf<Entry>, plants: results.length };
     });
   }
 
@@ -122,6 +128,8 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
 
   return {
     create: (plant, onConflict) => change({ kind: "create", plant, onConflict }),
+    deletePlant: (id) => change({ kind: "delete", id }),
+    listCommitted: (query) => accept(() => engine.list(query)),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
     count: (filter) => accept(() => lastCommit.then(() => engine.count(filter))),

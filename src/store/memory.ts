@@ -1,52 +1,29 @@
 /** The engine that keeps everything in memory, and its URL. */
-import { isSamePlant, type NewPlant, toPlant } from "../core/plant.ts";
-import {
-  type CreateEntry,
-  type CreateResult,
-  type PlantFilter,
-  type StoreEngine,
-  StoreError,
-  type TokenRecord,
-} from "../core/store.ts";
+import { type StoreEngine, StoreError, type TokenRecord } from "../core/store.ts";
+import { MemoryPlants, type MemoryPlantsOptions } from "./memory-plants.ts";
+import { takePage } from "./pages.ts";
 import type { EngineType, StoreLocation } from "./store-location.ts";
 
-/** An empty store in memory. */
-export function createMemoryEngine(): StoreEngine {
-  const plants = new Map<bigint, NewPlant>();
+/** A store in memory, which is empty but for its seeds. */
+export function createMemoryEngine(options?: MemoryPlantsOptions): StoreEngine {
+  const plants = new MemoryPlants(options);
   const tokens = new Map<string, TokenRecord>();
   let tokenChanges = 0;
 
-  function create({ plant, onConflict }: CreateEntry): CreateResult {
-    const stored = plants.get(plant.id);
-    if (stored !== undefined && isSamePlant(stored, plant)) return "unchanged";
-    if (stored !== undefined && onConflict === "reject") return "conflict";
-    // Strings cut out of a request's body keep all of it in memory; those of a clone stand alone.
-    plants.set(plant.id, { id: plant.id, ...structuredClone(toPlant(plant)) });
-    return stored === undefined ? "created" : "replaced";
-  }
-
-  function select({ afterId, tag }: PlantFilter): NewPlant[] {
-    return [...plants.values()].filter(
-      (plant) =>
-        (afterId === undefined || plant.id > afterId) && (tag === undefined || plant.tag === tag),
-    );
-  }
-
   return {
     async commit(entries) {
-      return entries.map(create);
+      return entries.map((entry) => plants.change(entry));
     },
     async get(id) {
       return plants.get(id);
     },
     async list({ limit, ...filter }) {
-      // In one page, because the plants are in memory already.
-      return select(filter)
-        .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-        .slice(0, limit);
+      return takePage(plants.select(filter), limit);
     },
     async count(filter) {
-      return select(filter).length;
+      let count = 0;
+      for (const _ of plants.select(filter)) count++;
+      return count;
     },
     async checkWritable() {
       // Memory is.

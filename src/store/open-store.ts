@@ -1,6 +1,8 @@
 /** Opens, backs up, verifies and restores the store of a URL. */
 import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts";
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
+import type { MemoryPlantsOptions } from "./memory-plants.ts";
+import { createMemoryEngine } from "./memory.ts";
 import type {
   Backup,
   BackupOptions,
@@ -32,6 +34,15 @@ export async function openStore(
   const location = parseStoreUrl(url);
   const store = createGroupCommitStore(await location.openEngine(options), onCommit);
   return { ...store, isVolatile: location.isVolatile };
+}
+
+/** Creates a store in memory. @param onCommit is called after each successful commit */
+export function createMemoryStore(
+  options?: MemoryPlantsOptions,
+  onCommit?: CommitListener,
+): PlantStore {
+  const store = createGroupCommitStore(createMemoryEngine(options), onCommit);
+  return { ...store, isVolatile: true };
 }
 
 /**

@@ -12,8 +12,20 @@ export const plantSize = 512;
 const maxUnitBytes = 6;
 
 /** Returns the size of a plant in a page, with its text in UTF-16 code units. */
-export function toPageSize(plant: NewPlant): number {
+function toPageSize(plant: NewPlant): number {
   return plantSize + toTextLength(plant);
+}
+
+/** Takes plants until their page is full. */
+export function takePage(plants: Iterable<NewPlant>, limit: number): NewPlant[] {
+  const page: NewPlant[] = [];
+  let size = 0;
+  for (const plant of plants) {
+    page.push(plant);
+    size += toPageSize(plant);
+    if (page.length === limit || size >= maxPageSize) break;
+  }
+  return page;
 }
 
 /** Checks whether a page with fewer plants than its limit may have ended by its size. */

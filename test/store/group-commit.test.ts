@@ -25,7 +25,7 @@ function openStagedStore(
   const store = createGroupCommitStore({
     ...engine,
     async commit(entries) {
-      commits.push(entries.map(({ plant }) => plant.id));
+      commits.push(entries.map((entry) => (entry.kind === "create" ? entry.plant.id : entry.id)));
       await beforeCommit();
       return engine.commit(entries);
     },

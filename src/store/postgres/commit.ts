@@ -1,10 +1,11 @@
-/** Commits a batch of creates in one transaction. Decides in memory what they do to each plant, so that each is written once. */
+/** Commits a batch of changes in one transaction. Decides in memory what they do to each plant, so that each is written once. */
 import type { ClientBase } from "pg";
-import { isSamePlant } from "../../core/plant.ts";
-import type { CommitEntry, CreateEntry, CreateResult } from "../../core/store.ts";
+import { isSamePlant, type NewPlant } from "../../core/plant.ts";
+import type { CommitEntry, CommitResult, CreateEntry } from "../../core/store.ts";
 import { createError, type Database, isRolledBack } from "./database.ts";
 import {
   comparePlants,
+  deletePlants,
   findCommitted,
   findTransactionId,
   insertPlants,
@@ -12,24 +13,23 @@ import {
   replacePlants,
 } from "./statements.ts";
 
-/** One create of a batch. */
-interface Create extends CreateEntry {
-  /** Position in the batch. */
-  readonly index: number;
-}
+/** A change with its position in the batch. */
+type Change<Entry extends CommitEntry = CommitEntry> = Entry & { readonly index: number };
 
-/** The creates of a batch with the same id, in their order. */
+type Create = Change<CreateEntry>;
+
+/** The changes of a batch with the same id, in their order. */
 interface Group {
   readonly id: bigint;
-  readonly creates: readonly Create[];
+  readonly changes: readonly Change[];
 }
 
 /** The outcome of a group. */
 interface Outcome {
-  /** One for each create of the group. */
-  readonly results: readonly { readonly index: number; readonly result: CreateResult }[];
-  /** The create whose plant must be stored; undefined if the stored plant stays. */
-  readonly stored: Create | undefined;
+  /** One for each change of the group. */
+  readonly results: readonly { readonly index: number; readonly result: CommitResult }[];
+  /** What must be written: the plant of a create, or that there is none. Undefined if everything stays as it was. */
+  readonly written: Create | "nothing" | undefined;
 }
 
 type Outcomes = ReadonlyMap<Group, Outcome>;
@@ -43,11 +43,11 @@ interface UncertainOutcome extends Outcome {
 type UncertainOutcomes = ReadonlyMap<Group, UncertainOutcome>;
 
 /**
- * Makes an attempt to commit a batch. After a failure it may be called again; each create takes effect once.
+ * Makes an attempt to commit a batch. After a failure it may be called again; each change takes effect once.
  *
  * @returns the results, in the order of the entries
  */
-export type AttemptCommit = (write: Database["write"]) => Promise<readonly CreateResult[]>;
+export type AttemptCommit = (write: Database["write"]) => Promise<readonly CommitResult[]>;
 
 /**
  * Prepares the commit of a batch. If a connection is lost during COMMIT, whether the batch was stored is unknown. The next
@@ -74,7 +74,8 @@ export function createCommit(entries: readonly CommitEntry[]): AttemptCommit {
 
 /**
  * Under READ COMMITTED the insert waits for other writers of the same ids, and the comparison sees what they stored. Plants
- * that may be replaced are locked, so that no other server changes them between the comparison and the write.
+ * that may be replaced or deleted are locked, so that no other server changes them before they are written. All inserts come
+ * first and then all locks, each in the order of the ids, and nothing waits after them: servers do not deadlock.
  */
 async function writeGroups(
   client: ClientBase,
@@ -83,89 +84,120 @@ async function writeGroups(
 ): Promise<UncertainOutcomes> {
   const created = new Map(groups.map((group) => [group, decide(group)]));
   const [inserted, xid] = await Promise.all([
-    insertPlants(client, toStored(created)),
+    insertPlants(client, [...created].flatMap(toInserted)),
     findTransactionId(client),
   ]);
-  const outcomes = new Map([...created].map(([group, outcome]) => [group, { ...outcome, xid }]));
   const others = groups.filter(({ id }) => !inserted.has(id));
-  if (others.length === 0) return outcomes;
-
-  const replaceable = others.filter(isReplaceable);
-  if (replaceable.length > 0) {
-    await lockPlants(
-      client,
-      replaceable.map(({ id }) => id),
-    );
-  }
   const stored = await findStored(client, others);
-  const committed = await findCommitted(
-    client,
-    others.flatMap((group) => uncertain.get(group)?.xid ?? []),
+  const known = await findKnown(client, groups, stored, uncertain);
+
+  const outcomes = new Map(
+    groups.map((group) => {
+      const isStored = stored.get(group);
+      const outcome = isStored === undefined ? created.get(group) : decide(group, isStored);
+      return [group, known.get(group) ?? { ...(outcome ?? decide(group)), xid }];
+    }),
   );
-  const changes = new Map<Group, UncertainOutcome>();
-  for (const group of others) {
-    const before = uncertain.get(group);
-    const wasStored = before?.stored !== undefined && committed.has(before.xid);
-    if (wasStored && stored.has(before.stored)) {
-      outcomes.set(group, before);
-    } else if (wasStored && isReplaceable(group)) {
-      throw createError("OUTCOME_UNKNOWN", `transaction ${before.xid}`);
-    } else {
-      changes.set(group, { ...decide(group, (create) => stored.has(create)), xid });
-    }
-  }
-  const replacements = toStored(changes);
-  if (replacements.length > 0) await replacePlants(client, replacements);
-  return new Map([...outcomes, ...changes]);
+  const changed = [...outcomes].filter(([group]) => !known.has(group));
+  const plants = changed.flatMap(([{ id }, { written }]) =>
+    typeof written === "object" && !inserted.has(id) ? [written.plant] : [],
+  );
+  if (plants.length > 0) await replacePlants(client, plants);
+  const deleted = [...outcomes].flatMap(([{ id }, { written }]) =>
+    written === "nothing" || (written === undefined && inserted.has(id)) ? [id] : [],
+  );
+  if (deleted.length > 0) await deletePlants(client, deleted);
+  return outcomes;
 }
 
-function isReplaceable({ creates }: Group): boolean {
-  return creates.some(({ onConflict }) => onConflict === "replace");
+/** Checks whether the plant of a create is the stored one. */
+type IsStored = (create: Create) => boolean;
+
+/**
+ * Returns the plant to insert if the id has none: the one that the group leaves. A group that leaves none inserts one all the
+ * same, for its place among the changes of other servers.
+ */
+function toInserted([{ changes }, { written }]: readonly [Group, Outcome]): NewPlant[] {
+  const create = typeof written === "object" ? written : changes.find(isCreate);
+  return create === undefined ? [] : [create.plant];
 }
 
-/** Returns the creates whose plants are the stored ones. */
+function isCreate(change: Change): change is Create {
+  return change.kind === "create";
+}
+
+/** Returns whether a group may change a stored plant. */
+function mayChange({ changes }: Group): boolean {
+  return changes.some((change) => !isCreate(change) || change.onConflict === "replace");
+}
+
+/** Locks the stored plants that may change, and compares the creates of each group with its stored plant. */
 async function findStored(
   client: ClientBase,
   groups: readonly Group[],
-): Promise<ReadonlySet<Create>> {
-  const creates = groups.flatMap((group) => group.creates);
-  const isStored = await comparePlants(
-    client,
-    creates.map(({ plant }) => plant),
-  );
-  if (isStored.includes(undefined)) {
+): Promise<ReadonlyMap<Group, IsStored>> {
+  const changing = groups.filter(mayChange).map(({ id }) => id);
+  const locked = changing.length > 0 ? await lockPlants(client, changing) : new Set<bigint>();
+  const creates = groups.flatMap(({ changes }) => changes.filter(isCreate));
+  const isSame =
+    creates.length > 0
+      ? await comparePlants(
+          client,
+          creates.map(({ plant }) => plant),
+        )
+      : [];
+  if (isSame.includes(undefined)) {
     // Deleted before the comparison: retried like PostgreSQL's own serialization_failure.
     throw createError("40001", "a plant was deleted at the same time");
   }
-  return new Set(creates.filter((_, index) => isStored[index]));
+  const same = new Set(creates.filter((_, index) => isSame[index]));
+  const present = groups.filter(({ id, changes }) => locked.has(id) || changes.some(isCreate));
+  return new Map(present.map((group) => [group, (create) => same.has(create)]));
 }
 
-function toStored(outcomes: Outcomes) {
-  return [...outcomes.values()].flatMap(({ stored }) =>
-    stored === undefined ? [] : [stored.plant],
+/** Returns the outcomes of an earlier attempt that was committed. @throws an error if that is uncertain */
+async function findKnown(
+  client: ClientBase,
+  groups: readonly Group[],
+  stored: ReadonlyMap<Group, IsStored>,
+  uncertain: UncertainOutcomes,
+): Promise<UncertainOutcomes> {
+  const earlier = groups.flatMap((group): [Group, UncertainOutcome][] => {
+    const outcome = uncertain.get(group);
+    return outcome?.written === undefined ? [] : [[group, outcome]];
+  });
+  const xids = await findCommitted(
+    client,
+    earlier.map(([, { xid }]) => xid),
   );
+  const committed = earlier.filter(([, { xid }]) => xids.has(xid));
+  for (const [group, { written, xid }] of committed) {
+    const isStored = stored.get(group);
+    const isInPlace =
+      typeof written === "object" ? isStored?.(written) === true : isStored === undefined;
+    // Another server may have changed it since, or the id of the transaction is that of another one after a failover.
+    if (!isInPlace) throw createError("OUTCOME_UNKNOWN", `transaction ${xid}`);
+  }
+  return new Map(committed);
 }
 
 /** Returns the results in the order of the batch. */
-function toResults(outcomes: Outcomes): readonly CreateResult[] {
+function toResults(outcomes: Outcomes): readonly CommitResult[] {
   return [...outcomes.values()]
     .flatMap(({ results }) => results)
     .toSorted((a, b) => a.index - b.index)
     .map(({ result }) => result);
 }
 
-/**
- * Groups the creates of a batch by id. The ids ascend, so that servers that write the same ids at the same time wait for
- * each other instead of deadlocking.
- */
+/** Groups the changes of a batch by id. The ids ascend, so that servers that write the same ids wait for each other. */
 function groupById(entries: readonly CommitEntry[]): readonly Group[] {
-  const groups = new Map<bigint, { id: bigint; creates: Create[] }>();
-  for (const [index, request] of entries.entries()) {
-    const { id } = request.plant;
-    const create = { ...request, index };
+  const groups = new Map<bigint, { id: bigint; changes: Change[] }>();
+  for (const [index, entry] of entries.entries()) {
+    const id = entry.kind === "create" ? entry.plant.id : entry.id;
+    const change = { ...entry, index };
     const group = groups.get(id);
-    if (group === undefined) groups.set(id, { id, creates: [create] });
-    else group.creates.push(create);
+    if (group === undefined) groups.set(id, { id, changes: [change] });
+    else group.changes.push(change);
   }
   return [...groups.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
@@ -173,22 +205,31 @@ function groupById(entries: readonly CommitEntry[]): readonly Group[] {
 /**
  * Decides a group.
  *
- * @param isStored checks whether a create's plant is the stored one; undefined if the id has no plant yet
+ * @param isStored undefined if the id has no plant yet
  */
-function decide({ creates }: Group, isStored?: (create: Create) => boolean): Outcome {
-  const results: { index: number; result: CreateResult }[] = [];
-  // Undefined: the stored plant, or none.
-  let written: Create | undefined;
-  for (const create of creates) {
-    const isFirst = written === undefined && isStored === undefined;
+function decide({ changes }: Group, isStored?: IsStored): Outcome {
+  const results: { index: number; result: CommitResult }[] = [];
+  // What the id has: a plant of the group, no plant, or the plant that was stored before.
+  const before = isStored === undefined ? "nothing" : "stored";
+  let current: Create | "nothing" | "stored" = before;
+  for (const change of changes) {
+    const isAbsent = current === "nothing";
+    if (!isCreate(change)) {
+      results.push({ index: change.index, result: isAbsent ? "absent" : "deleted" });
+      current = "nothing";
+      continue;
+    }
     const isSame =
-      written === undefined ? isStored?.(create) : isSamePlant(written.plant, create.plant);
-    if (isFirst || (isSame === false && create.onConflict === "replace")) written = create;
-    const otherResult = create.onConflict === "replace" ? "replaced" : "conflict";
-    const result = isFirst ? "created" : isSame === true ? "unchanged" : otherResult;
-    results.push({ index: create.index, result });
+      typeof current === "object"
+        ? isSamePlant(current.plant, change.plant)
+        : current === "stored" && isStored?.(change) === true;
+    const otherResult = change.onConflict === "replace" ? "replaced" : "conflict";
+    const result = isAbsent ? "created" : isSame ? "unchanged" : otherResult;
+    if (result === "created" || result === "replaced") current = change;
+    results.push({ index: change.index, result });
   }
-  // The stored plant stays too if it was replaced and restored.
-  const isRestored = written !== undefined && isStored?.(written) === true;
-  return { results, stored: isRestored ? undefined : written };
+  // The stored plant stays too if it was replaced or deleted, and then restored.
+  const isRestored = typeof current === "object" && isStored?.(current) === true;
+  const written = current === before || current === "stored" || isRestored ? undefined : current;
+  return { results, written };
 }

@@ -63,12 +63,20 @@ export async function insertPlants(
   return new Set(rows.map(({ id }) => BigInt(id)));
 }
 
-/** Locks plants until the end of the transaction, in ascending order of ids so that servers do not deadlock. */
-export async function lockPlants(client: ClientBase, ids: readonly bigint[]): Promise<void> {
-  await client.query(
-    "SELECT FROM plants WHERE id = ANY ($1::int8[]) ORDER BY id FOR NO KEY UPDATE",
+/**
+ * Locks plants until the end of the transaction, in ascending order of ids so that servers do not deadlock.
+ *
+ * @returns the ids of the locked plants, without the unknown ones
+ */
+export async function lockPlants(
+  client: ClientBase,
+  ids: readonly bigint[],
+): Promise<ReadonlySet<bigint>> {
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT id FROM plants WHERE id = ANY ($1::int8[]) ORDER BY id FOR UPDATE",
     [ids.map(String)],
   );
+  return new Set(rows.map(({ id }) => BigInt(id)));
 }
 
 /**

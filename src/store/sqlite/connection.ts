@@ -2,7 +2,9 @@
 import type { NewPlant } from "../../core/plant.ts";
 import type {
   ConflictPolicy,
+  CommitResult,
   CreateResult,
+  DeleteResult,
   EndedToken,
   PlantFilter,
   PlantQuery,
@@ -17,6 +19,7 @@ import {
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
+import { takePage } from "../pages.ts";
 import { inTransaction, openDatabase, openDatabaseToRead, retryWhileBusy } from "./database.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "./driver.ts";
 import type { StoreFile } from "./store-file.ts";
@@ -30,13 +33,13 @@ import {
   packEntries,
   type PlantRow,
   preparePlantStatements,
-  readPage,
   replacePlant,
   selectText,
   type StoredText,
   toFilterValues,
   toSqlText,
   toStoredPlant,
+  toStoredPlants,
   unpackMembers,
 } from "./rows.ts";
 
@@ -85,8 +88,11 @@ export function createConnection(database: SqliteDatabase) {
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
   return {
-    commit: (entries: PackedEntries): readonly CreateResult[] =>
-      retryWhileBusy(() => inTransaction(database, () => createAll(statements, entries))),
+    commit: (entries: PackedEntries): readonly CommitResult[] =>
+      retryWhileBusy(() => {
+        if (entries.actions.includes("delete")) overwriteDeleted(database);
+        return inTransaction(database, () => changeAll(statements, entries));
+      }),
     get: (id: bigint): NewPlant | undefined =>
       retryWhileBusy(() => {
         const row = statements.findPlant.get(id) as PlantRow | undefined;
@@ -95,7 +101,7 @@ export function createConnection(database: SqliteDatabase) {
     list: ({ limit, ...filter }: PlantQuery): PackedPlants =>
       retryWhileBusy(() => {
         const rows = statements.listPlants.iterate(...toFilterValues(filter));
-        return packPlants(readPage(rows as Iterable<PlantRow>, limit));
+        return packPlants(takePage(toStoredPlants(rows as Iterable<PlantRow>), limit));
       }),
     count: (filter: PlantFilter): number =>
       retryWhileBusy(() => {
@@ -105,12 +111,12 @@ export function createConnection(database: SqliteDatabase) {
     /** @returns the ids that were deleted */
     delete: (ids: readonly bigint[]): readonly bigint[] => {
       const deleted = retryWhileBusy(() => {
-        // From now on, deleted text is overwritten in the database; the checkpoint removes it from the log.
-        database.exec("PRAGMA secure_delete = ON");
+        overwriteDeleted(database);
         return inTransaction(database, () =>
-          ids.filter((id) => Number(statements.deletePlant.run(id).changes) === 1),
+          ids.filter((id) => deletePlant(statements, id) === "deleted"),
         );
       });
+      // It contains the text of the plants too.
       retryWhileBusy(() => emptyLog(database));
       return deleted;
     },
@@ -118,7 +124,7 @@ export function createConnection(database: SqliteDatabase) {
       retryWhileBusy(() =>
         inTransaction(database, () => {
           database.exec("SAVEPOINT before_create");
-          createAll(statements, exampleCreate);
+          changeAll(statements, exampleCreate);
           database.exec("ROLLBACK TO before_create");
           statements.recordCheck.run(BigInt(Date.now()));
         }),
@@ -154,6 +160,11 @@ export function createConnection(database: SqliteDatabase) {
   };
 }
 
+/** From now on, deleted text is overwritten in the database. */
+function overwriteDeleted(database: SqliteDatabase): void {
+  database.exec("PRAGMA secure_delete = ON");
+}
+
 /** Empties the log, unless a reader takes too long. */
 function emptyLog(database: SqliteDatabase): void {
   // Only SQLite itself can prevent new commits while it waits.
@@ -165,8 +176,8 @@ function emptyLog(database: SqliteDatabase): void {
   }
 }
 
-/** Carries out creates in their order. The caller has begun a write transaction. */
-function createAll(statements: Statements, entries: PackedEntries): readonly CreateResult[] {
+/** Carries out changes in their order. The caller has begun a write transaction. */
+function changeAll(statements: Statements, entries: PackedEntries): readonly CommitResult[] {
   function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
     if (insertPlant(statements, plant)) return "created";
     if (isStored(statements, plant)) return "unchanged";
@@ -175,9 +186,14 @@ function createAll(statements: Statements, entries: PackedEntries): readonly Cre
     return "replaced";
   }
 
-  return Array.from(entries.policies, (onConflict, index) =>
-    create(unpackMembers(entries, index), onConflict),
-  );
+  return Array.from(entries.actions, (action, index) => {
+    const plant = unpackMembers(entries, index);
+    return action === "delete" ? deletePlant(statements, plant.id) : create(plant, action);
+  });
+}
+
+function deletePlant(statements: Statements, id: bigint): DeleteResult {
+  return Number(statements.deletePlant.run(id).changes) === 1 ? "deleted" : "absent";
 }
 
 /** Sets the ends of a token, except where it has earlier ones. */

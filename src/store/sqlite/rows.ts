@@ -8,7 +8,6 @@ import {
   type PlantFilter,
   StoreError,
 } from "../../core/store.ts";
-import { maxPageSize, toPageSize } from "../pages.ts";
 import type { SqliteStatement } from "./driver.ts";
 
 /** A row of a plant. */
@@ -74,23 +73,15 @@ export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
   });
 }
 
+/** Converts rows one by one, as they are read. */
+export function* toStoredPlants(rows: Iterable<PlantRow>): Generator<NewPlant, void, undefined> {
+  for (const row of rows) yield toStoredPlant(row);
+}
+
 /** Returns the values of a filter in a statement. */
 export function toFilterValues({ afterId, tag }: PlantFilter) {
   const tagText = toSqlText(tag);
   return [afterId ?? null, tagText, tagText] as const;
-}
-
-/** Reads plants until their page is full (see pages.ts). */
-export function readPage(rows: Iterable<PlantRow>, limit: number): readonly NewPlant[] {
-  const plants: NewPlant[] = [];
-  let size = 0;
-  for (const row of rows) {
-    const plant = toStoredPlant(row);
-    plants.push(plant);
-    size += toPageSize(plant);
-    if (plants.length === limit || size >= maxPageSize) break;
-  }
-  return plants;
 }
 
 /** Reads every plant, row by row, for {@link findDamage}: text as bytes. */
@@ -115,9 +106,9 @@ export interface PackedPlants extends Record<keyof NewPlant, unknown> {
   readonly tag: readonly (string | undefined)[];
 }
 
-/** Creates in columns. */
+/** Changes in columns. A deletion has an id only. */
 export interface PackedEntries extends PackedPlants {
-  readonly policies: readonly ConflictPolicy[];
+  readonly actions: readonly (ConflictPolicy | "delete")[];
 }
 
 /** Packs plants for another thread. */
@@ -138,17 +129,22 @@ export function unpackMembers(
 }
 
 /**
- * Packs creates for another thread.
+ * Packs changes for another thread.
  *
  * @throws StoreError `failed` when an id is outside int64, where it would become a different id
  */
 export function packEntries(entries: readonly CommitEntry[]): PackedEntries {
-  const packed = packPlants(entries.map(({ plant }) => plant));
-  for (const [index, { plant }] of entries.entries()) {
-    if (packed.id[index] === plant.id) continue;
-    throw new StoreError("failed", `id ${plant.id} is outside int64`);
+  const plants = entries.map((entry) =>
+    entry.kind === "create" ? entry.plant : { id: entry.id, name: "" },
+  );
+  const packed = packPlants(plants);
+  for (const [index, { id }] of plants.entries()) {
+    if (packed.id[index] !== id) throw new StoreError("failed", `id ${id} is outside int64`);
   }
-  return { ...packed, policies: entries.map(({ onConflict }) => onConflict) };
+  return {
+    ...packed,
+    actions: entries.map((entry) => (entry.kind === "create" ? entry.onConflict : entry.kind)),
+  };
 }
 
 /** Unpacks plants from another thread. */

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { int64Max } from "../../../src/core/plant.ts";
-import type { CreateEntry } from "../../../src/core/store.ts";
+import type { CommitEntry, CreateEntry, DeleteEntry } from "../../../src/core/store.ts";
 import { createMemoryEngine } from "../../../src/store/memory.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
@@ -17,11 +17,16 @@ describeStoreContract("postgres", async (onEnd) =>
 );
 
 describe("a batch of the postgres engine", () => {
-  const anyEntry: fc.Arbitrary<CreateEntry> = fc.record({
+  const anyId = fc.bigInt({ min: -3n, max: 3n });
+  const anyDelete: fc.Arbitrary<DeleteEntry> = fc.record({
+    kind: fc.constant("delete"),
+    id: anyId,
+  });
+  const anyCreate: fc.Arbitrary<CreateEntry> = fc.record({
     kind: fc.constant("create"),
     plant: fc.record(
       {
-        id: fc.bigInt({ min: -3n, max: 3n }),
+        id: anyId,
         name: fc.constantFrom("fern", "moss", "fern\0", ""),
         tag: fc.constantFrom("pot", "", "␛"),
       },
@@ -30,7 +35,8 @@ describe("a batch of the postgres engine", () => {
     onConflict: fc.constantFrom("reject", "replace"),
   });
 
-  it("has the same results as creates one after the other", async () => {
+  it("has the same results as changes one after the other", async () => {
+    const anyEntry = fc.oneof<fc.Arbitrary<CommitEntry>[]>(anyCreate, anyDelete);
     const { url, engine } = await openStore(postgres.url);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.array(anyEntry), { maxLength: 4 }), async (batches) => {

@@ -2,13 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
-import type { StoreEngine } from "../../../src/core/store.ts";
+import type { CommitEntry, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
-import { toEntries } from "../entries.ts";
+import { toEntries, toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
 import { openEngine, openStore } from "./stores.ts";
@@ -82,16 +82,21 @@ describe("a connection that is lost during a commit", () => {
     expect(await engine.list({ limit: 10 })).toEqual([pine]);
   });
 
-  /** Opens an engine that loses its connection at COMMIT. Another engine creates a plant before the next attempt. */
-  async function openMeddledEngine(fate: Fate, otherPlant: NewPlant): Promise<StoreEngine> {
+  /** Opens an engine that loses its connection at COMMIT. Another engine makes changes before the next attempt. */
+  async function openMeddledEngine(
+    fate: Fate,
+    otherEntries: readonly CommitEntry[],
+    stored: readonly NewPlant[] = [],
+  ): Promise<StoreEngine> {
     const url = await createStoreUrl(postgres.url);
     const other = await openEngine(url);
+    await other.commit(toEntries(stored));
     let state: "opening" | "waiting" | "lost" | "written" = "opening";
     const proxy = await openLossyProxy(url, (message) => {
       if (state === "lost") return "lose";
       if (state !== "waiting" || !message.includes("; COMMIT")) return "pass";
       state = "lost";
-      void other.commit(toEntries([otherPlant], "replace")).then(() => (state = "written"));
+      void other.commit(otherEntries).then(() => (state = "written"));
       return fate;
     });
     const engine = await openEngine(proxy.url);
@@ -99,33 +104,48 @@ describe("a connection that is lost during a commit", () => {
     return engine;
   }
 
-  it("after it was committed reports a conflict if another server replaced the plant since", async () => {
-    const engine = await openMeddledEngine("lose response", moss);
-    expect(await engine.commit(toEntries([fern]))).toEqual(["conflict"]);
-    expect(await engine.get(1n)).toEqual(moss);
+  it.each([
+    ["reject", "conflict"],
+    ["replace", "replaced"],
+  ] as const)(
+    "after it was committed neither denies it nor changes what another server stored since, with %s",
+    async (onConflict, later) => {
+      const engine = await openMeddledEngine("lose response", [toEntry(1n, "moss", "replace")]);
+      const entries = toEntries([fern], onConflict);
+      await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
+      expect(await engine.get(1n)).toEqual(moss);
+      expect(await engine.commit(entries)).toEqual([later]);
+    },
+  );
+
+  it("after it was committed does not create again what another server deleted since", async () => {
+    // The create waits for the commit; a delete alone would not see the plant yet.
+    const others = [...toEntries([fern]), { kind: "delete", id: 1n } as const];
+    const engine = await openMeddledEngine("lose response", others);
+    const entries = toEntries([fern]);
+    await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
+    expect(await engine.get(1n)).toBeUndefined();
+    expect(await engine.commit(entries)).toEqual(["created"]);
   });
 
-  it("after it was committed never replaces what another server stored since", async () => {
-    const engine = await openMeddledEngine("lose response", moss);
-    await expectRejection(
-      engine.commit(toEntries([fern], "replace")),
-      "busy",
-      "outcome is unknown: try again",
-    );
+  it("after it was committed does not delete again what another server created since", async () => {
+    const engine = await openMeddledEngine("lose response", [toEntry(1n, "moss")], [fern]);
+    const entries = [{ kind: "delete", id: 1n }] as const;
+    await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
     expect(await engine.get(1n)).toEqual(moss);
-    expect(await engine.commit(toEntries([fern], "replace"))).toEqual(["replaced"]);
+    expect(await engine.commit(entries)).toEqual(["deleted"]);
   });
 
   it.each(["reject", "replace"] as const)(
     "before it is committed does not count the same plant of another server as its own, with %s",
     async (onConflict) => {
-      const engine = await openMeddledEngine("lose", fern);
+      const engine = await openMeddledEngine("lose", toEntries([fern]));
       expect(await engine.commit(toEntries([fern], onConflict))).toEqual(["unchanged"]);
     },
   );
 
   it("before it is committed replaces what another server stored since", async () => {
-    const engine = await openMeddledEngine("lose", moss);
+    const engine = await openMeddledEngine("lose", toEntries([moss]));
     expect(await engine.commit(toEntries([fern], "replace"))).toEqual(["replaced"]);
     expect(await engine.get(1n)).toEqual(fern);
   });

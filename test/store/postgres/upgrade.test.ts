@@ -1,6 +1,6 @@
 /** A next version upgrades databases of this one, with a further step of the schema, while servers of this one use them. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { CreateResult, StoreEngine, StoreReader } from "../../../src/core/store.ts";
+import type { CommitResult, StoreEngine, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { postgresSchema } from "../../../src/store/postgres/migrations.ts";
 import { defaultLimits } from "../../../src/store/postgres/database.ts";
@@ -106,7 +106,7 @@ describe("a further step of the schema", () => {
     const old = await openEngine(url);
     const next = await openNext(url);
     const ids = Array.from({ length: 50 }, (_, id) => BigInt(id));
-    const create = (engine: StoreEngine, name: string): Promise<readonly CreateResult[]> =>
+    const create = (engine: StoreEngine, name: string): Promise<readonly CommitResult[]> =>
       engine.commit(ids.map((id) => toEntry(id, name)));
     const [ofOld, ofNext] = await Promise.all([create(old, "old"), create(next, "next")]);
     for (const id of ids) {

@@ -12,15 +12,15 @@ import { openEngine } from "./stores.ts";
 describe.runIf(await canMountDisks())(
   "after a kill between the write of a commit and its flush",
   () => {
-    /** Leaves a store whose plant 2 is in the log, but not on the disk. */
-    async function leaveUnflushed() {
+    /** Leaves a store with plant 1, whose plant 2, or the deletion of plant 1, is in the log, but not on the disk. */
+    async function leaveUnflushed(program = "create-unflushed", id = "2") {
       const disk = await openLoopDisk();
       onTestFinished(() => disk.close());
       const path = join(disk.directory, "plants.db");
       const engine = await openSqliteEngine(path);
       await engine.commit([toEntry(1n, "plant 1")]);
       await engine.close();
-      const child = start(process.execPath, [await bundleProgram("create-unflushed"), path, "2"]);
+      const child = start(process.execPath, [await bundleProgram(program), path, id]);
       expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
       return { disk, path };
     }
@@ -45,6 +45,21 @@ describe.runIf(await canMountDisks())(
       const engine = await openEngine(path);
       expect(await engine.commit([toEntry(2n, name)])).toEqual([result]);
       expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
+    });
+
+    it("the plant survives a power failure once a page has shown it", async () => {
+      const { disk, path } = await leaveUnflushed();
+      const engine = await openEngine(path);
+      expect((await engine.list({ limit: 9 })).map(({ id }) => id)).toEqual([1n, 2n]);
+      expect(await disk.losePower(listIds)).toEqual([1n, 2n]);
+    });
+
+    it("a plant stays deleted after a power failure once a delete returned absent", async () => {
+      const { disk, path } = await leaveUnflushed("delete-unflushed", "1");
+      expect(await disk.losePower(listIds)).toEqual([1n]);
+      const engine = await openEngine(path);
+      expect(await engine.commit([{ kind: "delete", id: 1n }])).toEqual(["absent"]);
+      expect(await disk.losePower(listIds)).toEqual([]);
     });
   },
 );
