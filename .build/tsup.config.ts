@@ -13,6 +13,8 @@ export const options: Options = {
     // Also dist/page: esbuild adds the extension, and keys must differ.
     "./page": "src/server/docs/page.css",
     "page.browser": "src/server/docs/page.browser.js",
+    plants: "src/server/docs/plants.html",
+    "plants.browser": "src/server/docs/plants.browser.js",
   },
   format: "esm",
   target: "node20",

@@ -10,6 +10,7 @@ export {
   type UnavailableReason,
 } from "./client/results.ts";
 export type { Fetch } from "./client/fetch-post.ts";
+export type { ContractOperationId, OperationId } from "./core/contract.ts";
 export { type ErrorRow, errorTable, type NextStep } from "./core/errors.ts";
 export {
   createClient,

@@ -1,5 +1,6 @@
 /** The public API: a plant store in another program, and a client of plant stores. */
 export * from "./client.ts";
+export type { OperationSet } from "./core/contract.ts";
 export { type ConflictPolicy, StoreError, type StoreErrorReason } from "./core/store.ts";
 export type { Latency } from "./library/option-types.ts";
 export type { FaultOptions } from "./library/client-options.ts";

@@ -143,6 +143,7 @@ export function isTooLargeForProxy(error: unknown): error is NotAPlantStoreError
 /**
  * - `tokenRejected`: the credential is missing or rejected
  * - `idTaken`: the id belongs to a different plant
+ * - `noSuchPlant`: the id has no plant
  * - `invalidPlant`: the plant breaks a rule
  * - `noPlantStore`: the request does not fit the server, for example because of a wrong base path
  * - `unavailable`: a retry may succeed
@@ -150,6 +151,7 @@ export function isTooLargeForProxy(error: unknown): error is NotAPlantStoreError
 export type ErrorCategory =
   | "tokenRejected"
   | "idTaken"
+  | "noSuchPlant"
   | "invalidPlant"
   | "noPlantStore"
   | "unavailable";
@@ -173,6 +175,7 @@ const categoryByStep: Readonly<Record<NextStep, ErrorCategory>> = {
   fix: "invalidPlant",
   token: "tokenRejected",
   conflict: "idTaken",
+  absent: "noSuchPlant",
   server: "noPlantStore",
   later: "unavailable",
   retry: "unavailable",

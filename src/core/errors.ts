@@ -1,17 +1,31 @@
 /** The table of error numbers, and the error that becomes a response (contract.md "Status and error numbers"). */
-import { operations } from "./contract.ts";
+import {
+  type ContractOperationId,
+  listOperations,
+  type OperationSet,
+  operations,
+} from "./contract.ts";
 
 /**
  * The step that an error asks of the client:
  * - `fix`: the plant or its request breaks a rule
  * - `token`: the credential is missing or rejected
  * - `conflict`: the id belongs to a different plant
- * - `server`: the request does not fit the server, so every create would get this error
+ * - `absent`: the id has no plant. A client that repeats a delete takes it as done
+ * - `server`: the request does not fit the server, so every such request would get this error
  * - `later`: a retry may succeed, but not at once
  * - `retry`: clients retry
  * - `retryAfter`: as `retry`, and the response has the header Retry-After
  */
-export type NextStep = "fix" | "token" | "conflict" | "server" | "later" | "retry" | "retryAfter";
+export type NextStep =
+  | "fix"
+  | "token"
+  | "conflict"
+  | "absent"
+  | "server"
+  | "later"
+  | "retry"
+  | "retryAfter";
 
 /** A row of {@link errorTable}. Server, client, exit codes and the interface description derive from it. */
 export interface ErrorRow {
@@ -23,6 +37,8 @@ export interface ErrorRow {
   readonly next: NextStep;
   /** Status in every status mode, if it is not 400. */
   readonly status?: 404 | 405;
+  /** The operations that can fail with it; any if absent. */
+  readonly only?: readonly ContractOperationId[];
   /** How to fix it, in sentences. */
   readonly remedy: string;
 }
@@ -40,6 +56,7 @@ export const errorTable = {
     error: 40001,
     when: "body is not JSON (says at which byte)",
     next: "fix",
+    only: ["create"],
     remedy:
       "Fix the JSON at that byte. Strings need double quotes; trailing commas are not allowed.",
   },
@@ -47,30 +64,35 @@ export const errorTable = {
     error: 40002,
     when: "body is not UTF-8",
     next: "fix",
+    only: ["create"],
     remedy: "Encode the body in UTF-8.",
   },
   emptyBody: {
     error: 40003,
     when: "body is empty",
     next: "fix",
+    only: ["create"],
     remedy: 'Send a plant such as {"id":1,"name":"fern"}.',
   },
   tooDeep: {
     error: 40004,
     when: "JSON nested too deeply",
     next: "fix",
+    only: ["create"],
     remedy: "Send only the plant. It needs one level.",
   },
   duplicateMember: {
     error: 40005,
     when: "duplicate member name",
     next: "fix",
+    only: ["create"],
     remedy: "Remove one of them.",
   },
   loneSurrogate: {
     error: 40006,
     when: "unpaired surrogate in a string",
     next: "fix",
+    only: ["create"],
     remedy: String.raw`Write the pair, such as \ud83c\udf3f, or the character itself.`,
   },
   noCredential: {
@@ -102,104 +124,138 @@ export const errorTable = {
     when: "unknown path",
     next: "server",
     status: 404,
-    remedy: `Send POST ${operations.create.path}, after the base path if the server has one.`,
+    remedy: `Check the URL. The path of plants is ${operations.create.path}, after the base path if the server has one.`,
+  },
+  noSuchPlant: {
+    error: 40401,
+    when: "no such plant",
+    next: "absent",
+    only: ["delete"],
+    remedy: "Check the id. If this repeats a delete, the plant is deleted.",
   },
   noSuchMethod: {
     error: 40500,
     when: "method not allowed on this path",
     next: "server",
     status: 405,
-    remedy: 'Create plants with POST. To read them, run "plantstore list" on the server.',
+    remedy: "Send a method that the header Allow names. Plants are created with POST.",
   },
   requestTimeout: {
     error: 40800,
     when: "request took too long to arrive",
     next: "retry",
-    remedy: "Send it again. Repeating a create is safe.",
+    remedy: "Send it again, which is safe.",
   },
   idTaken: {
     error: 40900,
     when: "id belongs to a different plant",
     next: "conflict",
+    only: ["create"],
     remedy: "Choose another id, or start the server with --on-conflict replace.",
   },
   bodyTooLarge: {
     error: 41300,
     when: "body over the limit",
     next: "fix",
+    only: ["create"],
     remedy: "Send a smaller body, or start the server with a larger --max-body.",
   },
   targetTooLong: {
     error: 41400,
     when: "request target too long",
     next: "server",
-    remedy: "Remove the query. The server ignores it.",
+    remedy: "Shorten the path and the query.",
   },
   notJsonType: {
     error: 41500,
     when: "content type is not application/json",
     next: "fix",
+    only: ["create"],
     remedy: 'Send the header "Content-Type: application/json" once.',
   },
   notUtf8Charset: {
     error: 41501,
     when: "charset is not UTF-8",
     next: "fix",
+    only: ["create"],
     remedy: "Encode the body in UTF-8, and remove the charset.",
   },
   contentCoding: {
     error: 41502,
     when: "body has a content coding",
     next: "fix",
+    only: ["create"],
     remedy: "Send the body uncompressed.",
   },
   expectation: {
     error: 41700,
     when: "unsupported expectation",
     next: "server",
+    only: ["create"],
     remedy: "Remove the header, or send Expect: 100-continue.",
   },
   notObject: {
     error: 42200,
     when: "body is not an object",
     next: "fix",
+    only: ["create"],
     remedy: 'Send one object such as {"id":1,"name":"fern"}.',
   },
   idMissing: {
     error: 42201,
     when: "id missing",
     next: "fix",
+    only: ["create"],
     remedy: "Add an id. The server does not assign one.",
   },
   idNotInteger: {
     error: 42202,
     when: "id is not an integer",
     next: "fix",
-    remedy: "Write it as a number without quotes and without a fraction.",
+    only: ["create", "delete"],
+    remedy: "Write it in digits, without quotes and without a fraction.",
   },
   idOutOfRange: {
     error: 42203,
     when: "id outside int64",
     next: "fix",
+    only: ["create", "delete"],
     remedy: "Choose an id from -9223372036854775808 to 9223372036854775807.",
   },
   nameMissing: {
     error: 42204,
     when: "name missing",
     next: "fix",
+    only: ["create"],
     remedy: "Add a name. It can be empty.",
   },
   nameNotString: {
     error: 42205,
     when: "name is not a string",
     next: "fix",
+    only: ["create"],
     remedy: "Write the name in double quotes.",
   },
   tagNotString: {
     error: 42206,
     when: "tag is not a string",
     next: "fix",
+    only: ["create"],
     remedy: "Write the tag in double quotes, or leave it out.",
+  },
+  limitInvalid: {
+    error: 42207,
+    when: "limit is not an integer from 1 to 1000",
+    next: "fix",
+    only: ["list"],
+    remedy: "Write it once and in digits, or leave it out.",
+  },
+  afterInvalid: {
+    error: 42208,
+    when: "after is not an int64",
+    next: "fix",
+    only: ["list"],
+    remedy: "Write the id of a plant once and in digits, or leave it out.",
   },
   headersTooLarge: {
     error: 43100,
@@ -258,6 +314,15 @@ export function findErrorRow(error: number): ErrorRow | undefined {
   return errorRows.find((row) => row.error === error);
 }
 
+/** Returns the names of the errors that a server with a set of operations sends, in the order of the table. */
+export function listErrorKinds(set: OperationSet): readonly ErrorKind[] {
+  const served = listOperations(set);
+  return errorKinds.filter((kind) => {
+    const { only }: ErrorRow = errorTable[kind];
+    return only === undefined || only.some((id) => served.includes(id));
+  });
+}
+
 /** Returns the HTTP status of a failure. */
 export function toStatus(kind: ErrorKind, mode: StatusMode): number {
   const { error, status }: ErrorRow = errorTable[kind];
@@ -310,6 +375,11 @@ export function toIdTakenError(id: bigint): RequestError {
     "idTaken",
     `id ${id} belongs to a different plant, which was not changed: choose another id`,
   );
+}
+
+/** The error of a request for a plant that does not exist. */
+export function toNoSuchPlantError(id: bigint): RequestError {
+  return new RequestError("noSuchPlant", `no plant has the id ${id}: check the id`);
 }
 
 /** Maximum UTF-8 bytes per UTF-16 code unit. */

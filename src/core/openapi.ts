@@ -2,21 +2,26 @@
 import * as z from "zod/mini";
 import {
   type ContractOperationId,
+  listOperations,
   operations,
+  type OperationSet,
   plantStoreInterface,
   resultHeader,
 } from "./contract.ts";
 import {
+  type ErrorRow,
   errorRows,
   errorTable,
   type NextStep,
   RequestError,
   type StatusMode,
   toIdTakenError,
+  toNoSuchPlantError,
   toDerivedStatus,
 } from "./errors.ts";
 import { maxNesting } from "./json.ts";
 import { joinWords } from "./messages.ts";
+import { createParameterReader, listParameters, parameterRules } from "./parameters.ts";
 import { int64Max, int64Min } from "./plant.ts";
 import { errorBodySchema, newPlantSchema, plantSchema, readNewPlant } from "./read-plant.ts";
 import type { ConflictPolicy } from "./store.ts";
@@ -29,17 +34,21 @@ export interface DescribedServer {
   readonly onConflict: ConflictPolicy;
   /** Status of failed creates; by default `contract`. */
   readonly statusMode?: StatusMode | undefined;
+  /** Operations of the contract that it serves; by default `create`. */
+  readonly operations?: OperationSet | undefined;
   /** True if the plants end with the server. */
   readonly isVolatile?: boolean | undefined;
+  /** What its users should know besides, in sentences. */
+  readonly notice?: string | undefined;
 }
 
-/** An OpenAPI document, or a part of one; integers beyond 2^53 are bigints. */
+/** An OpenAPI document, or a part of one. */
 export interface OpenApiObject {
   readonly [member: string]: OpenApiValue;
 }
 
 /** A value in an OpenAPI document. */
-type OpenApiValue = string | number | bigint | boolean | readonly OpenApiValue[] | OpenApiObject;
+type OpenApiValue = string | number | boolean | readonly OpenApiValue[] | OpenApiObject;
 
 /** Examples of failures, by name. */
 type Examples = Readonly<
@@ -51,6 +60,7 @@ type Examples = Readonly<
 
 /** Creates the description of a server. Equal servers get equal descriptions. */
 export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
+  const isWhole = server.operations === "all";
   return {
     openapi: "3.1.0",
     info: {
@@ -67,6 +77,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
       schemas: {
         Plant: toSchema(plantSchema),
         NewPlant: describeNewPlant(),
+        ...(isWhole && { StoredPlant: describeNewPlant() }),
         Error: toSchema(errorBodySchema),
       },
       securitySchemes: {
@@ -76,34 +87,28 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
   };
 }
 
-/** Converts a document to JSON with exact integers and a final line feed. */
+/** Converts a document to JSON with a final line feed. */
 export function toOpenApiJson(document: OpenApiObject): string {
-  // JSON.stringify rejects bigints. They become strings with a mark that no text contains.
-  const mark = "\uE000";
-  const text = JSON.stringify(
-    document,
-    (_, value: unknown) => (typeof value === "bigint" ? `${mark}${value}` : value),
-    2,
-  );
-  return `${text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1")}\n`;
+  return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-const describeOperation = { create: describeCreate } satisfies Record<
-  ContractOperationId,
-  (server: DescribedServer) => OpenApiObject
->;
+const describeOperation = {
+  create: describeCreate,
+  list: describeList,
+  delete: describeDelete,
+} satisfies Record<ContractOperationId, (server: DescribedServer) => OpenApiObject>;
 
 function describePaths(server: DescribedServer): OpenApiObject {
   const paths: Record<string, Record<string, OpenApiObject>> = {};
-  for (const [id, describe] of Object.entries(describeOperation)) {
-    const { path, method } = operations[id as ContractOperationId];
-    (paths[path] ??= {})[method.toLowerCase()] = describe(server);
+  for (const id of listOperations(server.operations ?? "create")) {
+    const { path, method } = operations[id];
+    (paths[path] ??= {})[method.toLowerCase()] = describeOperation[id](server);
   }
   return paths;
 }
 
 function describeCreate(server: DescribedServer): OpenApiObject {
-  const { maxBodyBytes, onConflict, statusMode } = server;
+  const { maxBodyBytes, onConflict } = server;
   const isRejecting = onConflict === "reject";
   const examples = { ...badRequests, ...(isRejecting && { idTaken: conflictExample }) };
   const results = ["created", "unchanged", ...(isRejecting ? [] : ["replaced"])];
@@ -111,19 +116,12 @@ function describeCreate(server: DescribedServer): OpenApiObject {
     operationId: "createPlant",
     tags: ["plants"],
     summary: "Creates a new plant in the store",
-    description: toOperationDescription(server),
-    parameters: [
-      {
-        name: "X-Request-Id",
-        in: "header",
-        description: "Id of the request, for the response and the log of the server",
-        schema: { type: "string" },
-      },
-    ],
+    description: toCreateDescription(server),
+    parameters: describeParameters("create"),
     requestBody: {
       description: toBodyDescription(maxBodyBytes),
       required: true,
-      content: toContent("NewPlant", goodRequests),
+      content: toContent(toReference("NewPlant"), goodRequests),
     },
     responses: {
       200: {
@@ -136,17 +134,104 @@ function describeCreate(server: DescribedServer): OpenApiObject {
           },
           ...commonHeaders,
         },
-        content: toContent("Plant", goodResponses),
+        content: toContent(toReference("Plant"), goodResponses),
       },
-      ...(statusMode === "http"
-        ? describeFailuresByStatus(examples)
-        : { 400: describeFailure("unexpected error", allHeaders, examples) }),
+      ...describeFailures("create", server, examples),
     },
   };
 }
 
+function describeList(server: DescribedServer): OpenApiObject {
+  return {
+    operationId: "listPlants",
+    tags: ["plants"],
+    summary: "Lists the plants in the order of their ids",
+    description: toListDescription(server),
+    parameters: describeParameters("list"),
+    responses: {
+      200: {
+        description: "a page of plants",
+        headers: {
+          Link: {
+            description:
+              'The next page, such as `<?limit=100&after=7>; rel="next"` (RFC 8288), if more plants follow',
+            schema: { type: "string" },
+          },
+          ...commonHeaders,
+        },
+        content: toContent({ type: "array", items: toReference("StoredPlant") }, pageExamples),
+      },
+      ...describeFailures("list", server, { limitInvalid: badLimitExample, noCredential }),
+    },
+  };
+}
+
+function describeDelete(server: DescribedServer): OpenApiObject {
+  const examples = { noSuchPlant: absentExample, idNotInteger: badIdExample, noCredential };
+  return {
+    operationId: "deletePlant",
+    tags: ["plants"],
+    summary: "Deletes a plant from the store",
+    description: toDeleteDescription(server),
+    parameters: describeParameters("delete"),
+    responses: {
+      204: { description: "the plant is deleted", headers: commonHeaders },
+      ...describeFailures("delete", server, examples),
+    },
+  };
+}
+
+/** Describes the parameters of an operation, with the header that every operation has. */
+function describeParameters(id: ContractOperationId): OpenApiObject[] {
+  return [
+    ...listParameters(operations[id]).map(describeParameter),
+    {
+      name: "X-Request-Id",
+      in: "header",
+      description: "Id of the request, for the response and the log of the server",
+      schema: { type: "string" },
+    },
+  ];
+}
+
+/** As in the contract, the format of an int64 states its range. */
+function describeParameter({
+  name,
+  in: place,
+}: ReturnType<typeof listParameters>[number]): OpenApiObject {
+  const { description, min, max, example, toValue } = parameterRules[name];
+  const range =
+    max === int64Max ? { format: "int64" } : { minimum: Number(min), maximum: Number(max) };
+  const byDefault = place === "query" ? toValue(undefined) : undefined;
+  return {
+    name,
+    in: place,
+    ...(place === "path" && { required: true }),
+    description,
+    schema: {
+      type: "integer",
+      ...range,
+      ...(byDefault !== undefined && { default: Number(byDefault) }),
+    },
+    example,
+  };
+}
+
+function describeFailures(
+  id: ContractOperationId,
+  { statusMode }: DescribedServer,
+  examples: Examples,
+): OpenApiObject {
+  return statusMode === "http"
+    ? describeFailuresByStatus(listFailures(id), examples)
+    : { 400: describeFailure("unexpected error", allHeaders, examples) };
+}
+
 /** One response for each status that an error number begins with. */
-function describeFailuresByStatus(examples: Examples): OpenApiObject {
+function describeFailuresByStatus(
+  failures: readonly ErrorRow[],
+  examples: Examples,
+): OpenApiObject {
   const statuses = new Set(failures.map(({ error }) => toDerivedStatus(error)));
   return Object.fromEntries(
     [...statuses].map((status) => {
@@ -176,32 +261,38 @@ function describeFailure(
   return {
     description,
     headers: { ...headers, ...commonHeaders },
-    content: toContent("Error", examples),
+    content: toContent(toReference("Error"), examples),
   };
 }
 
 /** The numbers of the errors that ask for a step: `40100 to 40103`, or `50300 and 50301`. */
-function listErrors(step: NextStep): string {
-  const numbers = failures.filter(({ next }) => next === step).map(({ error }) => error);
+function listNumbers(step: NextStep): string {
+  const numbers = errorRows
+    .filter(({ next, status }) => next === step && status === undefined)
+    .map(({ error }) => error);
   const [first = 0] = numbers;
   const isRange = numbers.length > 2 && numbers.every((number, index) => number === first + index);
   if (isRange) return `${first} to ${numbers.at(-1)}`;
   return numbers.length === 1 ? `${first}` : joinWords(numbers.map(String));
 }
 
-/** Rows of the error table that belong to the operation. */
-const failures = errorRows.filter(({ status }) => status === undefined);
+/** Rows of the error table that belong to an operation. */
+function listFailures(id: ContractOperationId): readonly ErrorRow[] {
+  return errorRows.filter(
+    ({ status, only }) => status === undefined && (only?.includes(id) ?? true),
+  );
+}
 
 const challengeHeader = {
   "WWW-Authenticate": {
-    description: `Challenge of RFC 6750, with errors ${listErrors("token")}`,
+    description: `Challenge of RFC 6750, with errors ${listNumbers("token")}`,
     schema: { type: "string" },
   },
 };
 
 const retryHeader = {
   "Retry-After": {
-    description: `Seconds to wait before a retry, with errors ${listErrors("retryAfter")}`,
+    description: `Seconds to wait before a retry, with errors ${listNumbers("retryAfter")}`,
     schema: { type: "integer", minimum: 0 },
   },
 };
@@ -226,9 +317,9 @@ const commonHeaders = {
   },
 };
 
-function toContent(schema: string, examples: OpenApiObject): OpenApiObject {
+function toContent(schema: OpenApiObject, examples: OpenApiObject): OpenApiObject {
   const hasExamples = Object.keys(examples).length > 0;
-  return { "application/json": { schema: toReference(schema), ...(hasExamples && { examples }) } };
+  return { "application/json": { schema, ...(hasExamples && { examples }) } };
 }
 
 function toReference(schema: string): OpenApiObject {
@@ -260,18 +351,20 @@ function toSchema(schema: z.ZodMiniType): OpenApiObject {
 }
 
 /** Describes the service. */
-function toServiceDescription({ statusMode, isVolatile }: DescribedServer): string {
-  return `\
-A ${isVolatile ? "volatile" : "durable"} store of plants with ${listOperations()}. Every request needs a bearer token. Every
-failure of the operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.`;
-}
-
-function listOperations(): string {
-  const listed = Object.values(operations).filter(({ needsToken }) => needsToken);
-  const names = listed.map(({ method, path }) => `\`${method} ${path}\``);
-  return names.length === 1
+function toServiceDescription(server: DescribedServer): string {
+  const { statusMode, isVolatile, notice } = server;
+  const names = listOperations(server.operations ?? "create").map(
+    (id) => `\`${operations[id].method} ${operations[id].path}\``,
+  );
+  const isOne = names.length === 1;
+  const count = isOne
     ? `one operation: ${names[0]}`
     : `${names.length} operations: ${joinWords(names)}`;
+  return `\
+A ${isVolatile ? "volatile" : "durable"} store of plants with ${count}. Every request needs a bearer token. Every
+failure of ${isOne ? "the" : "an"} operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.${
+    notice === undefined ? "" : `\n\n${notice}`
+  }`;
 }
 
 /** The status of a failure, in words. */
@@ -308,8 +401,22 @@ This server runs with \`--status-mode http\`: the status of a failure is the one
 store contract, every failure has status 400. \`error\` is the status times 100, plus a detail number. Numbers are never reused:`,
 };
 
-/** Describes the operation. */
-function toOperationDescription({ onConflict, statusMode, isVolatile }: DescribedServer): string {
+/** Describes the numbers of an operation's failures. */
+function toFailureDescription(id: ContractOperationId, { statusMode }: DescribedServer): string {
+  return `\
+${failureWords[statusMode ?? "contract"]}
+
+| error | when |
+| --- | --- |
+${listFailures(id)
+  .map(({ error, when }) => `| ${error} | ${when} |`)
+  .join("\n")}
+
+If several rules are broken, \`message\` names all of them, and \`error\` is the first one in the table.`;
+}
+
+function toCreateDescription(server: DescribedServer): string {
+  const { onConflict, isVolatile } = server;
   const durability = isVolatile
     ? "is in memory, until the server stops"
     : "has been flushed to disk and survives a power failure";
@@ -319,13 +426,27 @@ Creates a new plant in the store. A 200 means that the plant ${durability}.
 Sending the same plant again returns 200 and writes nothing, so clients can safely retry if they did not receive a
 response. ${conflictWords[onConflict]}
 
-${failureWords[statusMode ?? "contract"]}
+${toFailureDescription("create", server)}`;
+}
 
-| error | when |
-| --- | --- |
-${failures.map(({ error, when }) => `| ${error} | ${when} |`).join("\n")}
+function toListDescription(server: DescribedServer): string {
+  return `\
+Lists the plants in the order of their ids, in pages. If more plants follow, the header \`Link\` names the next page. A page
+ends before its limit at about 1 MiB, and has at least one plant if one follows. One page is one snapshot, several are not:
+a later page can be empty. A parameter that is given twice is rejected, and other parameters are ignored.
 
-If several rules are broken, \`message\` names all of them, and \`error\` is the first one in the table.`;
+${toFailureDescription("list", server)}`;
+}
+
+function toDeleteDescription(server: DescribedServer): string {
+  const durability = server.isVolatile ? "is gone" : "is gone, also after a power failure";
+  return `\
+Deletes a plant from the store. A 204 means that the plant ${durability}.
+
+If no plant has the id, the failure is ${errorTable.noSuchPlant.error}. A client that repeats a delete because it did not receive a response
+takes that as done.
+
+${toFailureDescription("delete", server)}`;
 }
 
 const conflictWords: Readonly<Record<ConflictPolicy, string>> = {
@@ -340,9 +461,13 @@ A different plant with the same \`id\` replaces the stored plant.`,
 const goodRequests = {
   fern: { summary: "A plant", value: { id: 1, name: "fern" } },
   tagged: { summary: "With a tag", value: { id: 2, name: "monstera", tag: "pot" } },
-  largestId: {
-    summary: "The largest id (parse it as a 64-bit integer)",
-    value: { id: int64Max, name: "oak" },
+};
+
+/** Examples of pages: {@link goodRequests} after they were created. */
+const pageExamples = {
+  plants: {
+    summary: "Two plants",
+    value: Object.values(goodRequests).map(({ value }) => value),
   },
 };
 
@@ -352,25 +477,40 @@ const goodResponses = {
   tagged: { summary: "With a tag", value: { name: "monstera", tag: "pot" } },
 };
 
-/** Descriptions of invalid requests, with the Error in the response. */
+const noCredential = toBadRequest(
+  new RequestError(
+    "noCredential",
+    'no credential: send the header "Authorization: Bearer <ACCESS_TOKEN>"',
+  ),
+  "a request without an Authorization header",
+);
+
+/** Descriptions of invalid creates, with the Error in the response. */
 const badRequests = {
   idMissing: toBadBody('{"name":"fern"}'),
   idNotInteger: toBadBody('{"id":"1","name":"fern"}'),
   tagNotString: toBadBody('{"id":1,"name":"fern","tag":null}'),
   notJson: toBadBody(`{"id":1,"name":'fern'}`),
-  noCredential: toBadRequest(
-    new RequestError(
-      "noCredential",
-      'no credential: send the header "Authorization: Bearer <ACCESS_TOKEN>"',
-    ),
-    "a request without an Authorization header",
-  ),
+  noCredential,
 };
 
 /** Example for the policy `reject`. */
 const conflictExample = toBadRequest(
   toIdTakenError(1n),
   '`{"id":1,"name":"moss"}` if the stored plant 1 is a fern',
+);
+
+const badLimitExample = toBadRequest(
+  createParameterReader("list")({}, "limit=0") as RequestError,
+  "`GET /plants?limit=0`",
+);
+const badIdExample = toBadRequest(
+  createParameterReader("delete")({ id: "fern" }, "") as RequestError,
+  "`DELETE /plants/fern`",
+);
+const absentExample = toBadRequest(
+  toNoSuchPlantError(1n),
+  "`DELETE /plants/1` if no plant has the id 1",
 );
 
 function toBadBody(body: string) {

@@ -2,6 +2,7 @@
 import { InvalidValue } from "../core/messages.ts";
 import { existsSync } from "node:fs";
 import { attempt } from "../core/attempt.ts";
+import { operationSets, type OperationSet } from "../core/contract.ts";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy, StoreError } from "../core/store.ts";
 import {
@@ -71,6 +72,8 @@ export const storeOptions = {
   maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
   /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */
   maxInflight: { type: integer({ min: 1, max: 1_000_000 }), default: 4096 },
+  /** Operations: `create` (the default), or `all`, which lists and deletes plants too. */
+  operations: { type: choice<OperationSet>(operationSets), default: "create" },
   /** Policy for a create whose id belongs to a different plant: `reject` (the default) or `replace`. */
   onConflict: { type: choice<ConflictPolicy>(conflictPolicies), default: "reject" },
   /** Status of a failed create: `contract` (the default) is always 400; `http` is the status that the error number begins with. */

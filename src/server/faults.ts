@@ -1,35 +1,35 @@
-/** Faults on demand, for tests of clients: creates that are slow, fail or lose their response. A 200 stays true. */
+/** Faults on demand, for tests of clients: changes that are slow, fail or lose their response. A 200 stays true. */
 import { createHash } from "node:crypto";
 import { CredentialError } from "../auth/token.ts";
 import { onAbort } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
 import { injectedFailure, type OperationResult, type ServerResponse } from "./response.ts";
 
-/** Which faults creates have, and how often. A share is a number from 0 to 1. */
+/** Which faults creates and deletes have, and how often. A share is a number from 0 to 1. */
 export interface FaultRates {
   /** Delay of each response, in milliseconds, or the shortest and the longest delay. */
   readonly latencyMs: number | readonly [minMs: number, maxMs: number];
-  /** Share of creates that get 50301 before the store is used. */
+  /** Share of changes that get 50301 before the store is used. */
   readonly failRate: number;
-  /** Share of stored plants whose connection is closed instead of a response. */
+  /** Share of changes that were stored whose connection is closed instead of a response. */
   readonly dropRate: number;
-  /** Share of creates that get a page of HTML before the store is used, as from a proxy. */
+  /** Share of changes that get a page of HTML before the store is used, as from a proxy. */
   readonly statusRate: number;
-  /** Share of creates that get 40102 before the store is used, although the token is valid. */
+  /** Share of changes that get 40102 before the store is used, although the token is valid. */
   readonly tokenRate: number;
-  /** Share of stored plants whose response ends in the middle. */
+  /** Share of changes whose response ends in the middle. */
   readonly cutRate: number;
-  /** Share of stored plants without a response until the client closes its connection. */
+  /** Share of changes without a response until the client closes its connection. */
   readonly silentRate: number;
   /** Status of the page: 400 … 599. */
   readonly pageStatus: number;
   /** Selects the sequence of faults. */
   readonly seed: number;
-  /** Faults of the first creates, one for each, before the shares apply. */
+  /** Faults of the first changes, one for each, before the shares apply. */
   readonly first: readonly (Fault | "pass")[];
 }
 
-/** The faults, each with its share and its kind. The order decides if several apply to a create. */
+/** The faults, each with its share and its kind. The order decides if several apply. */
 const faults = [
   ["fail", "failRate", "failed"],
   ["drop", "dropRate", "dropped"],
@@ -44,7 +44,7 @@ type Fault = (typeof faults)[number][0];
 /** Kinds of faults, as metrics count them. */
 export type FaultKind = "delayed" | (typeof faults)[number][2];
 
-/** The faults of one server. The fault of the nth create depends on nothing but n and the seed. */
+/** The faults of one server. The fault of the nth change depends on nothing but n and the seed. */
 export class Faults {
   readonly #options: FaultRates;
   readonly #onFault: ((kind: FaultKind) => void) | undefined;
@@ -52,6 +52,7 @@ export class Faults {
   readonly #waits = new Set<() => void>();
   #isStopped = false;
   #count = 0;
+  #readCount = 0;
 
   /** @param onFault receives each fault when it happens; must not throw */
   constructor(options: FaultRates, onFault?: (kind: FaultKind) => void) {
@@ -65,17 +66,17 @@ export class Faults {
   }
 
   /**
-   * Performs a create, unless it fails on demand.
+   * Performs a create or a delete, unless it fails on demand.
    *
-   * @param create stores the plant
+   * @param change stores the plant, or deletes it
    * @param signal ends each wait: the client may have left
    * @returns its result, a failure, or a response that the client does not get
    */
   async perform(
-    create: () => Promise<OperationResult>,
+    change: () => Promise<OperationResult>,
     signal: AbortSignal,
   ): Promise<OperationResult> {
-    const [latencyShare = 0, ...shares] = this.#drawShares();
+    const [latencyShare = 0, ...shares] = this.#drawShares(`${this.#count}`);
     const planned = this.#options.first[this.#count++];
     const [fault, , kind] =
       planned === undefined
@@ -83,7 +84,7 @@ export class Faults {
         : (faults.find(([name]) => name === planned) ?? []);
     const failure = this.#createFailure(fault);
     if (kind !== undefined && failure !== undefined) this.#onFault?.(kind);
-    const result = failure ?? (await create());
+    const result = failure ?? (await change());
     await this.#delay(latencyShare, signal);
     if (kind === undefined || failure !== undefined || result instanceof RequestError) {
       return result;
@@ -93,9 +94,18 @@ export class Faults {
     return { ...result, lost: fault === "cut" ? "half" : "all" };
   }
 
+  /** Performs a read, which has no other fault than the latency. */
+  async delay(read: () => Promise<OperationResult>, signal: AbortSignal): Promise<OperationResult> {
+    const [latencyShare = 0] = this.#drawShares(`read ${this.#readCount++}`);
+    const result = await read();
+    await this.#delay(latencyShare, signal);
+    return result;
+  }
+
   /** Begins the sequence again. */
   restart(): void {
     this.#count = 0;
+    this.#readCount = 0;
   }
 
   /** Ends all waits, now and later. */
@@ -136,9 +146,9 @@ export class Faults {
     });
   }
 
-  /** Draws numbers from 0 (included) to 1 (excluded) for the next create: for its delay, and for each fault. */
-  #drawShares(): readonly number[] {
-    const digest = createHash("sha256").update(`${this.#options.seed} ${this.#count}`).digest();
+  /** Draws numbers from 0 (included) to 1 (excluded) for a request: for its delay, and for each fault. */
+  #drawShares(request: string): readonly number[] {
+    const digest = createHash("sha256").update(`${this.#options.seed} ${request}`).digest();
     return ["delay", ...faults].map((_, index) => digest.readUInt32BE(4 * index) / 2 ** 32);
   }
 }
@@ -162,4 +172,4 @@ function toPage(status: number): ServerResponse {
 }
 
 /** The part of {@link Faults} that a server uses. */
-export type ServerFaults = Pick<Faults, "perform" | "stop" | "maxDelayMs">;
+export type ServerFaults = Pick<Faults, "perform" | "delay" | "stop" | "maxDelayMs">;

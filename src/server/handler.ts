@@ -1,12 +1,23 @@
 /** Maps each request to a response: route, credential, operation, CORS (contract.md "HTTP"). Knows nothing of sockets. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OperationId, operations, resultHeader, tokenCheckHeader } from "../core/contract.ts";
+import {
+  type ContractOperationId,
+  isContractOperation,
+  isServed,
+  type OperationId,
+  operations,
+  type OperationSet,
+  resultHeader,
+  tokenCheckHeader,
+} from "../core/contract.ts";
 import { errorRows, errorTable, RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
+import { createParameterReader } from "../core/parameters.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
   type AcceptedCall,
-  type Call,
+  type OperationCall,
+  type ContractFunctions,
   createOperations,
   type OperationFunctions,
   type OperationOptions,
@@ -20,6 +31,7 @@ import {
   type RequestRecord,
   type ServerRequest,
   toPath,
+  toQuery,
   toRequestId,
 } from "./request.ts";
 import {
@@ -56,7 +68,7 @@ export interface Handler {
 
 /** Options for {@link createHandler}. */
 export interface HandlerOptions extends OperationOptions, Pick<ServerLimits, "requestTimeoutMs"> {
-  /** Origins that may use the server from a browser, or `*`. */
+  /** Origins that may use the server from a browser, as it writes them, or `*`. */
   readonly corsOrigins?: readonly string[];
   /** Receives every unexpected error and every failure of the store. Must not throw. */
   readonly onError: (error: unknown) => void;
@@ -73,15 +85,14 @@ const maxWaiting = 256;
 
 /** Creates the handler of a server. */
 export function createHandler(options: HandlerOptions): Handler {
-  const { basePath, onError, onResponse, requestTimeoutMs, started, statusMode } = options;
+  const { onError, onResponse, requestTimeoutMs, started, statusMode } = options;
   let waiting = 0;
-  const addCors = createCorsPolicy(options.corsOrigins ?? []);
+  const addCors = createCorsPolicy(options);
   const readCredential = createCredentialReader();
-  const findRoute = createRouter(basePath, createOperations(options), addCors !== undefined);
+  const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
   async function perform(request: ServerRequest, route: Route): Promise<OperationResult> {
-    const { parameters } = route;
-    if (!route.needsToken) return route.perform({ request, parameters }, options.backend());
+    if (!route.needsToken) return route.perform({ request }, options.backend());
     const digest = readCredential(request);
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
@@ -97,7 +108,7 @@ export function createHandler(options: HandlerOptions): Handler {
       // The token may have been revoked in the meantime.
       return (await checkToken(digest, backend)) ?? arrived;
     };
-    return route.perform({ request, parameters, readBody }, backend);
+    return route.perform({ request, readBody }, route.segments, backend);
   }
 
   async function checkToken(
@@ -197,33 +208,62 @@ function isTokenCheck(
 }
 
 /** The operation of a request. */
-type Route = (
-  | { readonly needsToken: true; readonly perform: Perform<AcceptedCall, ServerBackend> }
-  | { readonly needsToken: false; readonly perform: Perform<Call, ServerBackend | undefined> }
-) & {
-  readonly operation: RoutedOperation;
+type Route =
+  | ContractRoute
+  | {
+      readonly operation: RoutedOperation;
+      readonly needsToken: false;
+      readonly perform: Perform<OperationCall, ServerBackend | undefined>;
+    };
+
+/** An operation of the contract. */
+interface ContractRoute {
+  readonly operation: ContractOperationId;
+  readonly needsToken: true;
   /** Segments for the parameters of the operation's path, as the client wrote them. */
-  readonly parameters: Readonly<Record<string, string>>;
-};
+  readonly segments: Readonly<Record<string, string>>;
+  /** Performs the operation, unless its parameters break a rule. */
+  readonly perform: (
+    call: Omit<AcceptedCall, "parameters">,
+    segments: ContractRoute["segments"],
+    backend: ServerBackend,
+  ) => OperationResult | Promise<OperationResult>;
+}
 
 /** The routes of a path, by method. */
 type Routes = Map<string, Route>;
 
+/** A path with parameters. */
+interface Template {
+  readonly path: string;
+  readonly routes: Routes;
+  /** Has a group for each parameter. */
+  readonly pattern: RegExp;
+}
+
+interface RouterOptions {
+  /** Prefix of the operations that need a token, and of no other path. */
+  readonly basePath: string;
+  /** By default `create`. */
+  readonly operations?: OperationSet | undefined;
+}
+
 /**
  * Creates the router.
  *
- * @param basePath prefix of the operations that need a token, and of no other path
  * @param functions operations without a function do not exist
  * @param hasOptions adds OPTIONS to each path, for CORS preflights
  * @returns a function that returns the route, or a RequestError `noSuchPath` or `noSuchMethod`
  */
-function createRouter(basePath: string, functions: OperationFunctions, hasOptions: boolean) {
+function createRouter(
+  { basePath, operations: set = "create" }: RouterOptions,
+  functions: OperationFunctions,
+  hasOptions: boolean,
+) {
   const paths = new Map<string, Routes>();
   for (const [id, row] of Object.entries(operations)) {
-    const operation = id as OperationId;
-    const perform = functions[operation];
-    if (perform === undefined) continue;
-    const route = { operation, parameters: {}, needsToken: row.needsToken, perform } as Route;
+    const route = toRoute(id as OperationId, functions);
+    if (route === undefined || !isServed(id as OperationId, set)) continue;
     const path = row.needsToken ? basePath + row.path : row.path;
     const routes: Routes = paths.get(path) ?? new Map();
     paths.set(path, routes.set(row.method, route));
@@ -231,12 +271,12 @@ function createRouter(basePath: string, functions: OperationFunctions, hasOption
   }
   for (const routes of hasOptions ? paths.values() : []) {
     const perform = () => toOptionsResponse(toAllow(routes));
-    routes.set("OPTIONS", { operation: "options", parameters: {}, needsToken: false, perform });
+    routes.set("OPTIONS", { operation: "options", needsToken: false, perform });
   }
   const page = paths.get(operations.page.path);
   const templates = [...paths]
     .filter(([path]) => path.includes("{"))
-    .map(([path, routes]) => ({ path, routes, pattern: toPattern(path) }));
+    .map(([path, routes]): Template => ({ path, routes, pattern: toPattern(path) }));
   for (const { path } of templates) paths.delete(path);
 
   return ({ method, target, headers }: ServerRequest): Route | RequestError => {
@@ -247,7 +287,7 @@ function createRouter(basePath: string, functions: OperationFunctions, hasOption
       page?.has(method) === true &&
       headers["accept"]?.includes("text/html") === true;
     const exact = isRootPage ? page : paths.get(text);
-    const template = exact ? undefined : templates.find(({ pattern }) => pattern.test(text));
+    const template = exact ? undefined : templates.find((each) => matches(each, text, method));
     const routes = exact ?? template?.routes;
     if (routes === undefined) {
       const createPath = basePath + operations.create.path;
@@ -257,10 +297,43 @@ function createRouter(basePath: string, functions: OperationFunctions, hasOption
     const route = routes.get(method);
     if (route === undefined) {
       const allow = toAllow(routes);
-      const message = `method ${quoteInput(method)} is not allowed on ${text}: send ${allow}`;
+      const path = template?.path ?? text;
+      const message = `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}`;
       return new MethodError(message, allow);
     }
-    return template ? { ...route, parameters: template.pattern.exec(text)?.groups ?? {} } : route;
+    const segments = template?.pattern.exec(text)?.groups;
+    return segments && route.needsToken ? { ...route, segments } : route;
+  };
+}
+
+function matches({ pattern, routes }: Template, text: string, method: string): boolean {
+  const { groups } = pattern.exec(text) ?? {};
+  // Only a method of the path can lack a segment: for others, as for POST /plants/, the path is unknown.
+  return groups !== undefined && (routes.has(method) || !Object.values(groups).includes(""));
+}
+
+function toRoute(operation: OperationId, functions: OperationFunctions): Route | undefined {
+  if (isContractOperation(operation)) return toContractRoute(operation, functions.contract);
+  const perform = functions.others[operation];
+  return perform && { operation, needsToken: false, perform };
+}
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it ties the function to its parameters
+function toContractRoute<Id extends ContractOperationId>(
+  operation: Id,
+  functions: ContractFunctions,
+): ContractRoute {
+  const perform = functions[operation];
+  const readParameters = createParameterReader(operation);
+  return {
+    operation,
+    needsToken: true,
+    segments: {},
+    perform(call, segments, backend) {
+      const parameters = readParameters(segments, toQuery(call.request.target));
+      if (parameters instanceof RequestError) return parameters;
+      return perform({ ...call, parameters }, backend);
+    },
   };
 }
 
@@ -270,7 +343,7 @@ function toAllow(routes: Routes): string {
 
 function toPattern(path: string): RegExp {
   const escaped = path.replace(/[$()*+.?[\\\]^|]/g, "\\$&");
-  return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+  return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]*)")}$`);
 }
 
 /** Adds the headers that a page of this origin needs to read a response. */
@@ -288,36 +361,31 @@ const requestHeaders =
 /** Seconds for which a browser may cache a preflight response; browsers allow little more. */
 const maxAge = "7200";
 
-/**
- * Creates the policy for a list of origins.
- *
- * @param origins as a browser writes them, or `*` for any
- * @returns undefined for an empty list: responses then have no CORS headers
- */
-function createCorsPolicy(origins: readonly string[]): CorsPolicy | undefined {
+/** Creates the policy of a server. @returns undefined without origins: responses then have no CORS headers */
+function createCorsPolicy({
+  corsOrigins: origins = [],
+  operations: set,
+}: Pick<HandlerOptions, "corsOrigins" | "operations">): CorsPolicy | undefined {
   if (origins.length === 0) return undefined;
+  const exposed = set === "all" ? `${exposedHeaders}, Link` : exposedHeaders;
   const isAny = origins.includes("*");
   const vary: HeaderPairs = isAny ? [] : [["Vary", "Origin"]];
   return (response, origin, operation) => {
     const allowed = isAny ? "*" : origins.find((each) => each === origin);
-    const cors = allowed === undefined ? [] : toCorsHeaders(response, allowed, operation);
-    return { ...response, headers: [...response.headers, ...vary, ...cors] };
+    if (allowed === undefined) return { ...response, headers: [...response.headers, ...vary] };
+    const cors =
+      operation === "options"
+        ? toPreflightHeaders(response)
+        : [["Access-Control-Expose-Headers", exposed] as const];
+    const allowOrigin = ["Access-Control-Allow-Origin", allowed] as const;
+    return { ...response, headers: [...response.headers, ...vary, allowOrigin, ...cors] };
   };
 }
 
 /** A browser sends OPTIONS as a preflight: may it send the request? */
-function toCorsHeaders(
-  { headers }: ServerResponse,
-  origin: string,
-  operation: RoutedOperation | undefined,
-): HeaderPairs {
-  const allowOrigin = ["Access-Control-Allow-Origin", origin] as const;
-  if (operation !== "options") {
-    return [allowOrigin, ["Access-Control-Expose-Headers", exposedHeaders]];
-  }
+function toPreflightHeaders({ headers }: ServerResponse): HeaderPairs {
   const methods = headers.find(([name]) => name === "Allow")?.[1] ?? "";
   return [
-    allowOrigin,
     ["Access-Control-Allow-Methods", methods],
     ["Access-Control-Allow-Headers", requestHeaders],
     ["Access-Control-Max-Age", maxAge],

@@ -155,7 +155,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
       requests.inc({ operation, error });
       durations.observe({ operation }, durationMs / 1000);
       if (result !== undefined) plants.inc({ result });
-      if (durableMs !== undefined) durableTimes.observe(durableMs / 1000);
+      if (durableMs !== undefined && operation === "create") durableTimes.observe(durableMs / 1000);
     },
     addFault: (kind) => faults.inc({ kind }),
     addCommit(count, durationMs) {

@@ -1,12 +1,9 @@
-/** The operations of the server: create a plant, health, readiness, description, metrics, page; and what they need of a store. */
+/** The operations of the server, those of the contract and those beside it, and what they need of a store. */
 import type { Authenticator } from "../auth/authenticator.ts";
-import type {
-  ContractOperationId,
-  OperationId,
-  operations,
-  PathParameters,
-} from "../core/contract.ts";
-import { RequestError, toIdTakenError } from "../core/errors.ts";
+import type { ContractOperationId, OperationId } from "../core/contract.ts";
+import { RequestError, toIdTakenError, toNoSuchPlantError } from "../core/errors.ts";
+import type { ParametersOf } from "../core/parameters.ts";
+import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
 import type { Admission } from "./admission.ts";
@@ -17,29 +14,33 @@ import { type BodyResult, checkBodyHeaders, type ServerRequest } from "./request
 import {
   describeFailure,
   type OperationResult,
+  type PlantCommit,
   serverStarting,
+  toDeletedResponse,
   toErrorResponse,
+  toPlantsResponse,
   toPlantResponse,
   toStatusResponse,
 } from "./response.ts";
 
 /** The store and the token check of a server. */
 export interface ServerBackend {
-  readonly store: Pick<PlantStore, "create" | "checkWritable" | "isVolatile">;
+  readonly store: Pick<
+    PlantStore,
+    "create" | "deletePlant" | "listCommitted" | "checkWritable" | "isVolatile"
+  >;
   readonly authenticator: Pick<Authenticator, "accepts" | "isFresh" | "refresh" | "check">;
 }
 
-/** A request and what its path says. */
-export interface Call<Parameters = Readonly<Record<string, string>>> {
+/** A request for an operation beside the contract. */
+export interface OperationCall {
   readonly request: ServerRequest;
-  /** Segments for the parameters of the operation's path, as the client wrote them. */
-  readonly parameters: Parameters;
 }
 
 /** A request whose token was accepted. */
-export interface AcceptedCall<
-  Parameters = Readonly<Record<string, string>>,
-> extends Call<Parameters> {
+export interface AcceptedCall<Parameters = unknown> extends OperationCall {
+  /** Of its path and its query, as the row of the operation types them. */
+  readonly parameters: Parameters;
   /** Reads the body, and checks the token again if that took time. */
   readonly readBody: (maxBytes: number) => Promise<BodyResult>;
 }
@@ -50,17 +51,26 @@ export type Perform<AnyCall, Backend> = (
   backend: Backend,
 ) => OperationResult | Promise<OperationResult>;
 
-/** The function of each operation. An operation of the contract gets only requests whose token was accepted. */
-export type OperationFunctions = {
-  readonly [Id in OperationId]: Id extends ContractOperationId
-    ? Perform<AcceptedCall<ParametersOf<Id>>, ServerBackend>
-    : Perform<Call<ParametersOf<Id>>, ServerBackend | undefined> | undefined;
+/** The functions of the contract's operations. They get only requests whose token was accepted. */
+export type ContractFunctions = {
+  readonly [Id in ContractOperationId]: Perform<AcceptedCall<ParametersOf<Id>>, ServerBackend>;
 };
 
-type ParametersOf<Id extends OperationId> = PathParameters<(typeof operations)[Id]["path"]>;
+/** The functions of the other operations; undefined for one that is disabled. */
+type OtherFunctions = {
+  readonly [Id in Exclude<OperationId, ContractOperationId>]:
+    | Perform<OperationCall, ServerBackend | undefined>
+    | undefined;
+};
+
+/** The function of each operation. */
+export interface OperationFunctions {
+  readonly contract: ContractFunctions;
+  readonly others: OtherFunctions;
+}
 
 /** Options for {@link createOperations}. */
-export interface OperationOptions extends CreateOptions, DescribedPlantServer {
+export interface OperationOptions extends ContractOptions, DescribedPlantServer {
   readonly checkReadiness: ReadinessCheck;
   /** `false` disables the documentation page. */
   readonly docs?: boolean;
@@ -71,8 +81,12 @@ export interface OperationOptions extends CreateOptions, DescribedPlantServer {
 export function createOperations(options: OperationOptions): OperationFunctions {
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
-  return {
+  const contract: ContractFunctions = {
     create: (call, { store }) => createPlant(call, store, options),
+    list: (call, { store }) => listPlants(call, store, options),
+    delete: (call, { store }) => deletePlant(call, store, options),
+  };
+  const others: OtherFunctions = {
     health: () => toStatusResponse("ok"),
     async readiness(_, backend) {
       const error = await checkReadiness();
@@ -92,14 +106,15 @@ export function createOperations(options: OperationOptions): OperationFunctions 
       ? ({ request }, backend) => selfDescription.show(request, backend?.store.isVolatile)
       : undefined,
   };
+  return { contract, others };
 }
 
-/** Options for {@link createPlant}. */
-interface CreateOptions {
+/** Options for the operations of the contract. */
+interface ContractOptions {
   readonly admission: Admission;
   readonly maxBodyBytes: number;
   readonly onConflict: ConflictPolicy;
-  /** Faults of creates, for tests of clients; none without it. */
+  /** Faults, for tests of clients; none without it. */
   readonly faults?: ServerFaults | undefined;
 }
 
@@ -111,29 +126,100 @@ interface CreateOptions {
 async function createPlant(
   { request, readBody }: AcceptedCall,
   store: ServerBackend["store"],
-  { admission, maxBodyBytes, onConflict, faults }: CreateOptions,
+  options: ContractOptions,
 ): Promise<OperationResult> {
+  const { admission, maxBodyBytes, onConflict } = options;
   const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkCreates();
   if (rejection !== undefined) return rejection;
   const body = await readBody(maxBodyBytes);
   const plant = body instanceof RequestError ? body : readNewPlant(body);
   if (plant instanceof RequestError) return plant;
-  const error = admission.checkCreates();
-  if (error !== undefined) return error;
-  admission.creates++;
-  const create = async (): Promise<OperationResult> => {
+  return change(request, options, async () => {
     const requestedAtMs = performance.now();
     const { result, plants } = await store.create(plant, onConflict);
     if (result === "conflict") return toIdTakenError(plant.id);
-    const durableAtMs = performance.now();
-    const waitMs = durableAtMs - requestedAtMs;
-    return toPlantResponse(plant, result, { durableAtMs, waitMs, plants });
+    return toPlantResponse(plant, result, toCommit(requestedAtMs, plants));
+  });
+}
+
+/**
+ * Lists a page of plants.
+ *
+ * @throws StoreError when the store fails
+ */
+async function listPlants(
+  { request, parameters: { limit, after: afterId } }: AcceptedCall<ParametersOf<"list">>,
+  store: ServerBackend["store"],
+  { faults }: ContractOptions,
+): Promise<OperationResult> {
+  const list = async (): Promise<OperationResult> => {
+    // One more than the page has tells whether others follow.
+    const found = await store.listCommitted({ limit: limit + 1, afterId });
+    const page = toPage(found, limit);
+    const last = found[page.length - 1];
+    if (last === undefined) return toPlantsResponse(page);
+    const isCut = page.length < found.length;
+    // The store ends a page by its size too.
+    const hasMore = isCut || (await store.listCommitted({ limit: 1, afterId: last.id })).length > 0;
+    return toPlantsResponse(page, hasMore ? { limit, after: last.id } : undefined);
   };
+  return faults === undefined ? list() : faults.delay(list, request.signal);
+}
+
+/** Maximum length of a page, in bytes, unless it has one plant only. */
+const maxPageBytes = 2 ** 20;
+
+/** Returns the JSON of the plants of a page, which ends at its limit or before a plant that exceeds its length. */
+function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
+  const page: string[] = [];
+  let bytes = 0;
+  for (const plant of plants.slice(0, limit)) {
+    const json = toNewPlantJson(plant);
+    // With a bracket or a comma.
+    bytes += Buffer.byteLength(json) + 1;
+    if (page.length > 0 && bytes >= maxPageBytes) break;
+    page.push(json);
+  }
+  return page;
+}
+
+/**
+ * Deletes the plant of an id.
+ *
+ * @throws StoreError when the store fails
+ */
+async function deletePlant(
+  { request, parameters: { id } }: AcceptedCall<ParametersOf<"delete">>,
+  store: ServerBackend["store"],
+  options: ContractOptions,
+): Promise<OperationResult> {
+  return change(request, options, async () => {
+    const requestedAtMs = performance.now();
+    const { result, plants } = await store.deletePlant(id);
+    if (result === "absent") return toNoSuchPlantError(id);
+    return toDeletedResponse(toCommit(requestedAtMs, plants));
+  });
+}
+
+/** Changes the store within the limits of the server, unless the change fails on demand. */
+async function change(
+  { signal }: AcceptedCall["request"],
+  { admission, faults }: ContractOptions,
+  work: () => Promise<OperationResult>,
+): Promise<OperationResult> {
+  const error = admission.checkCreates();
+  if (error !== undefined) return error;
+  admission.creates++;
   try {
-    return await (faults === undefined ? create() : faults.perform(create, request.signal));
+    return await (faults === undefined ? work() : faults.perform(work, signal));
   } finally {
     admission.creates--;
   }
+}
+
+function toCommit(requestedAtMs: number, plants: number): PlantCommit {
+  const durableAtMs = performance.now();
+  return { durableAtMs, waitMs: durableAtMs - requestedAtMs, plants };
 }
 
 /** Resolves with the reason for which the server is not ready, or with undefined if it is. Never rejects. */

@@ -353,6 +353,12 @@ export function toPath(target: string): string {
   return beforeQuery.replace(/^https?:\/\/[^/]*/i, "") || "/";
 }
 
+/** Returns the query of a target, without the question mark. */
+export function toQuery(target: string): string {
+  const start = target.indexOf("?");
+  return start < 0 ? "" : target.slice(start + 1);
+}
+
 /** Returns the first valid X-Request-Id of the client, or a new id. */
 export function toRequestId(headers: HttpHeaders | undefined): string {
   const fromClient = headers?.["x-request-id"]

@@ -20,7 +20,7 @@ export interface ServerResponse {
   readonly error?: number | undefined;
   /** Result of a create. */
   readonly result?: SuccessfulResult | undefined;
-  /** Commit of a plant that is stored. */
+  /** Commit of a plant that is stored or deleted. */
   readonly commit?: PlantCommit;
   /** The part that the client does not get, because of a fault: its connection is closed instead. */
   readonly lost?: "all" | "half";
@@ -41,11 +41,11 @@ export interface CompleteResponse extends ServerResponse {
   readonly operation: RoutedOperation | undefined;
 }
 
-/** The commit that made a plant durable. */
+/** The commit that made a change durable. */
 export interface PlantCommit {
   /** In milliseconds of `performance.now()`. */
   readonly durableAtMs: number;
-  /** Time for which the plant waited for it. */
+  /** Time for which the change waited for it. */
   readonly waitMs: number;
   /** Number of plants in the commit. */
   readonly plants: number;
@@ -65,6 +65,26 @@ const resultHeaders = {
   unchanged: [[resultHeader, "unchanged"]],
   replaced: [[resultHeader, "replaced"]],
 } as const;
+
+/**
+ * Response with a page of plants.
+ *
+ * @param plants their JSON
+ * @param next the parameters of the next page (RFC 8288); undefined if no plant follows
+ */
+export function toPlantsResponse(
+  plants: readonly string[],
+  next?: { readonly limit: number; readonly after: bigint },
+): ServerResponse {
+  const headers: HeaderPairs =
+    next === undefined ? [] : [["Link", `<?limit=${next.limit}&after=${next.after}>; rel="next"`]];
+  return { status: 200, body: `[${plants.join(",")}]`, headers };
+}
+
+/** Response to a delete. */
+export function toDeletedResponse(commit: PlantCommit): ServerResponse {
+  return { status: 204, body: "", headers: [], commit };
+}
 
 /**
  * Response of the health checks.

@@ -39,6 +39,7 @@ const expected: Readonly<
   fix: [3, false, false],
   token: [4, false, true],
   conflict: [5, false, false],
+  absent: [9, false, false],
   server: [7, false, true],
   later: [6, false, false],
   retry: [6, true, false],

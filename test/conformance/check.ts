@@ -1,4 +1,5 @@
 /** Compares what a server sent with what a rule expects. */
+import { attempt } from "../../src/core/attempt.ts";
 import { errorTable, type StatusMode, toDerivedStatus } from "../../src/core/errors.ts";
 import { fill, type Placeholders } from "./request-template.ts";
 import { parseErrorBody, parsePlant } from "../../src/core/read-plant.ts";
@@ -73,14 +74,19 @@ function checkContent(
   values: Placeholders,
   statusMode: StatusMode,
 ): string | undefined {
-  const { status, plant, error, isBodiless = false } = expected;
+  const { status, plant, page, error, isBodiless = false } = expected;
   const unlike = `expected ${describeExpected(expected)}, but received ${describeResponse(response)}`;
-  if (status === 100 || isBodiless || (status === 200 && plant === undefined)) {
+  const isAny = status === 200 && plant === undefined && page === undefined;
+  if (status === 100 || status === 204 || isBodiless || isAny) {
     return response.status === status ? undefined : unlike;
   }
   if (!isJson(response)) return `${unlike}: the content type must be application/json`;
   if (plant !== undefined) {
     const isEqual = response.status === 200 && isSamePlant(response.bodyBytes, fill(plant, values));
+    return isEqual ? undefined : unlike;
+  }
+  if (page !== undefined) {
+    const isEqual = response.status === 200 && isSamePage(response.body, fill(page, values));
     return isEqual ? undefined : unlike;
   }
   const body = parseErrorBody(response.bodyBytes);
@@ -104,6 +110,13 @@ function isSamePlant(body: Uint8Array, json: string): boolean {
   return isExact && received.name === name && received.tag === tag;
 }
 
+/** Checks whether a body is exactly a page: the same plants with the same members in the same order, and the digits of ids. */
+function isSamePage(body: string, json: string): boolean {
+  const read = (text: string): string =>
+    JSON.stringify(JSON.parse(text.replaceAll(/("id"\s*:\s*)(-?\d+)/g, '$1"$2"')));
+  return attempt(() => read(body) === read(json)) === true;
+}
+
 function checkDetails(
   { headers, body }: Response,
   { headers: patterns = {}, contains, containsNot }: ExpectedResponse,
@@ -122,10 +135,11 @@ function checkDetails(
   return undefined;
 }
 
-function describeExpected({ status, plant, error, or }: ExpectedResponse): string {
+function describeExpected({ status, plant, page, error, or }: ExpectedResponse): string {
   const other = or === undefined ? "" : `, or ${describeExpected(or)}`;
   if (status === 100) return `100 Continue${other}`;
   if (plant !== undefined) return `200 with the plant${other}`;
+  if (page !== undefined) return `200 with the page${other}`;
   if (error !== undefined) return `error ${errorTable[error].error}${other}`;
   return (status === "failure" ? "a failure with an Error" : `status ${status}`) + other;
 }

@@ -12,6 +12,7 @@ import { canAsk, confirm } from "../../src/cli/terminal/prompts.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/results.ts";
 import { get, toClientError } from "../../src/client/http-request.ts";
+import { operationSets, type OperationSet } from "../../src/core/contract.ts";
 import { joinPath, toEndpoint } from "../../src/core/base-url.ts";
 import { type StatusMode, statusModes } from "../../src/core/errors.ts";
 import { int64Max, int64Min } from "../../src/core/plant.ts";
@@ -21,7 +22,7 @@ import { baseUrl, choice } from "../../src/library/option-types.ts";
 import { clientOptions } from "../../src/library/client-certificates.ts";
 import { converse, type Target } from "./conversation.ts";
 import { printReport } from "./report.ts";
-import { rules } from "./rules.ts";
+import { listRules } from "./rules.ts";
 import { idsPerRule, type RunOptions, runRules, toPlaceholders } from "./run.ts";
 import { toSafeLine } from "./transcript.ts";
 
@@ -39,6 +40,8 @@ const usage = [
   "  --cacert FILE       certificates of trusted authorities, in PEM",
   "  --status-mode MODE  status of failures: contract (400) or http",
   "                      (default: as the server describes itself)",
+  "  --operations SET    operations of the server: create (default), or all, which also",
+  "                      lists and deletes plants",
   "  --first-id ID       first id of the plants to write: 15 digits (default: random)",
   `  --timeout TIME      maximum time for each connection (default: ${timeoutMs.type.format(timeoutMs.default)})`,
   "  --json              print one line of JSON for each rule",
@@ -55,6 +58,7 @@ interface Options {
   readonly tokenFile: string | undefined;
   readonly cacert: string | undefined;
   readonly statusMode: StatusMode | undefined;
+  readonly operations: OperationSet;
   readonly firstId: bigint;
   readonly timeoutMs: number;
   readonly json: boolean;
@@ -88,7 +92,7 @@ export async function runConform(argv: readonly string[], io: Io): Promise<numbe
 function parseOptions(argv: readonly string[]): Options | undefined {
   const flags = readFlags(argv);
   if (flags.help) return undefined;
-  const { url, timeout, "status-mode": mode, "first-id": firstId } = flags;
+  const { url, timeout, "status-mode": mode, "first-id": firstId, operations = "create" } = flags;
   if (url === undefined) throw wrongUsage("--url is missing: it has no default");
   return {
     url: parseText("--url", url, baseUrl),
@@ -96,6 +100,7 @@ function parseOptions(argv: readonly string[]): Options | undefined {
     tokenFile: flags["token-file"],
     cacert: flags.cacert,
     statusMode: mode === undefined ? undefined : parseText("--status-mode", mode, modeType),
+    operations: parseText("--operations", operations, choice<OperationSet>(operationSets)),
     firstId: firstId === undefined ? chooseFirstId() : parseFirstId(firstId),
     timeoutMs:
       timeout === undefined ? timeoutMs.default : parseText("--timeout", timeout, timeoutMs.type),
@@ -115,6 +120,7 @@ function readFlags(argv: readonly string[]) {
     "token-file": text,
     cacert: text,
     "status-mode": text,
+    operations: text,
     "first-id": text,
     timeout: text,
     json: toggle,
@@ -173,6 +179,7 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
   const runOptions: RunOptions = { ...target, statusMode, firstId };
   await assertAccepted(runOptions, found.source);
 
+  const rules = listRules(options.operations);
   const lastId = firstId + BigInt(rules.length * idsPerRule) - 1n;
   await terminal.note(`conform writes plants to ${url}, and the service cannot delete them:`);
   await terminal.note(

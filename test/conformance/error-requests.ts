@@ -27,9 +27,12 @@ function instead(rejected: RequestTemplate, more: Partial<RequestExample> = {}):
   return { accepted: create(fern), plant: '{"name":"fern"}', rejected, ...more };
 }
 
+/** An error of the operations that a server serves only on request: `rules/whole-example.ts` has its rules. */
+const ofWholeExample = { isOfWholeExample: true } as const;
+
 /** For each error a request that causes it. `untestable`: the reason why no client can cause it on demand. */
 export const errorRequests: Readonly<
-  Record<ErrorKind, RequestExample | { readonly untestable: string }>
+  Record<ErrorKind, RequestExample | { readonly untestable: string } | typeof ofWholeExample>
 > = {
   malformedHttp: instead(create(fern, { Host: undefined }), {
     message: "the Host header is missing: HTTP/1.1 needs exactly one",
@@ -69,6 +72,7 @@ export const errorRequests: Readonly<
       message: 'unknown path "$BASE/plant": create plants with POST $BASE/plants',
     },
   ),
+  noSuchPlant: ofWholeExample,
   noSuchMethod: instead(
     { ...create("", withoutBody), method: "GET" },
     {
@@ -122,6 +126,8 @@ export const errorRequests: Readonly<
     plant: '{"name":"fern","tag":"pot"}',
     rejected: create('{"id":$ID,"name":"fern","tag":null}'),
   },
+  limitInvalid: ofWholeExample,
+  afterInvalid: ofWholeExample,
   headersTooLarge: instead(create(fern, { "X-Note": "long".repeat(4300) }), {
     accepted: create(fern, { "X-Note": "short" }),
     message: "the headers are over 16384 bytes: send fewer",

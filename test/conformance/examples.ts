@@ -12,7 +12,7 @@ export interface Example extends RequestExample {
 /** One example for each error that a client can cause, in the order of the error table. */
 export const examples: readonly Example[] = errorKinds.flatMap((error) => {
   const request = errorRequests[error];
-  return "untestable" in request ? [] : [{ ...request, error }];
+  return "rejected" in request ? [{ ...request, error }] : [];
 });
 
 /** Error body of the rejected request of an example. */

@@ -1,5 +1,6 @@
 /** A rule of the contract: what is sent, and what must be received. */
 import { type RequestTemplate, create, type HeaderChanges } from "./request-template.ts";
+import type { OperationSet } from "../../src/core/contract.ts";
 import type { ErrorKind } from "../../src/core/errors.ts";
 
 /** Source of a rule: `given` by the interface description, or `decided` by plantstore where that is silent. */
@@ -16,6 +17,8 @@ export interface Rule {
   readonly exchanges: readonly Exchange[];
   /** True if all exchanges start at the same time, and exactly one of them gets 200. */
   readonly isRace?: true;
+  /** The only set of operations for which it holds. */
+  readonly set?: OperationSet;
 }
 
 /** Requests and responses on one connection. */
@@ -47,9 +50,11 @@ export const halfClose = { step: "halfClose" } as const;
 /** A response that is expected. Absent members are not checked. */
 export interface ExpectedResponse {
   /** `failure` is 400; with the status mode http, the status that the error number begins with. */
-  readonly status: 100 | 200 | 404 | 405 | "failure";
+  readonly status: 100 | 200 | 204 | 404 | 405 | "failure";
   /** JSON of the Plant. */
   readonly plant?: string;
+  /** JSON of the page of plants. */
+  readonly page?: string;
   /** Error number; without it, any Error that the interface description allows. */
   readonly error?: ErrorKind;
   /** Header values; undefined for a header that must be absent. */
@@ -63,11 +68,22 @@ export interface ExpectedResponse {
   readonly or?: ExpectedResponse;
 }
 
-type Checks = Omit<ExpectedResponse, "status" | "plant" | "error">;
+type Checks = Omit<ExpectedResponse, "status" | "plant" | "page" | "error">;
 
 /** 200 with a Plant. */
 export function plant(json: string, checks: Checks = {}): ExpectedResponse {
   return { status: 200, plant: json, ...checks };
+}
+
+/** 200 with a page of plants. */
+export function page(json: string, checks: Checks = {}): ExpectedResponse {
+  return { status: 200, page: json, ...checks };
+}
+
+/** 204, the response to a delete. */
+export function deleted({ headers, ...checks }: Checks = {}): ExpectedResponse {
+  const absent = { "Content-Type": undefined, "Content-Length": undefined };
+  return { status: 204, headers: { ...headers, ...absent }, ...checks };
 }
 
 /** A failure with any error number. */

@@ -6,9 +6,11 @@ import { httpRules } from "./rules/http.ts";
 import { interfaceRules } from "./rules/interface-description.ts";
 import { otherPathRules } from "./rules/other-paths.ts";
 import { sameIdRules } from "./rules/same-id.ts";
+import { wholeExampleRules } from "./rules/whole-example.ts";
+import type { OperationSet } from "../../src/core/contract.ts";
 import type { Rule } from "./rule.ts";
 
-/** Every rule that can be tested from outside. */
+/** Every rule that can be tested from outside, for a server with the one operation of the interface description. */
 export const rules: readonly Rule[] = [
   ...interfaceRules,
   ...errorRules,
@@ -18,3 +20,9 @@ export const rules: readonly Rule[] = [
   ...httpRules,
   ...otherPathRules,
 ];
+
+/** Returns the rules for a server with a set of operations. */
+export function listRules(set: OperationSet): readonly Rule[] {
+  if (set === "create") return rules;
+  return [...rules.filter((rule) => rule.set !== "create"), ...wholeExampleRules];
+}

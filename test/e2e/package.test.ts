@@ -151,12 +151,14 @@ describe("the tarball", () => {
         "dist/page.browser.js",
         "dist/page.css",
         "dist/page.html",
+        "dist/plants.browser.js",
+        "dist/plants.html",
         "dist/sqlite-worker.js",
         "src/manual/storage.md",
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|page\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
+      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|(?:page|plants)\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 

@@ -3,15 +3,21 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect, it } from "vitest";
 import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
 
-it.each(["contract", "http"] as const)(
-  "with the status mode %s, it breaks none of the rules that Redocly recommends",
-  async (statusMode) => {
+it.each([
+  ["contract", "create"],
+  ["http", "create"],
+  ["contract", "all"],
+  ["http", "all"],
+] as const)(
+  "with the status mode %s and the operations %s, it breaks none of the rules that Redocly recommends",
+  async (statusMode, operations) => {
     const source = toOpenApiJson(
       createOpenApiDocument({
         url: "https://plants.example.org/v1",
         maxBodyBytes: 1024,
         onConflict: "reject",
         statusMode,
+        operations,
       }),
     );
     const config = await createConfig({ extends: ["recommended"] });

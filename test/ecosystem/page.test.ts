@@ -448,6 +448,70 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
   });
 
+  describe("of a server with all operations", () => {
+    async function openWhole(count: number): Promise<TestServer> {
+      const whole = await startServer({ basePath: "/v1", operations: "all" });
+      onTestFinished(() => whole.close());
+      for (let id = 0n; id < count; id++) {
+        const name = id === 1n ? '<b>"id":7</b> {"id":7' : `plant ${id}`;
+        await whole.store.create({ id: 2n ** 53n + id, name, tag: "pot" }, "reject");
+      }
+      page = await openPage(undefined, whole);
+      return whole;
+    }
+
+    const readRows = () => page.locator("#list tbody tr").allTextContents();
+    const say = (text: RegExp) => page.locator("#list-outcome").filter({ hasText: text }).waitFor();
+
+    it("shows the plants in pages, with every digit of their ids", async () => {
+      await openWhole(150);
+      const next = page.getByRole("button", { name: "Next page" });
+      expect(await next.isVisible()).toBe(false);
+      await page.getByRole("button", { name: "Show plants" }).click();
+      await say(/the token is missing/);
+      await page.getByLabel("Token").fill(` Bearer ${testToken} `);
+      await page.getByRole("button", { name: "Show plants" }).click();
+      await say(/^100 plants, with ids from 9007199254740992 to 9007199254741091; more follow\.$/);
+      const rows = await readRows();
+      expect(rows).toHaveLength(100);
+      expect(rows[1]).toBe('9007199254740993<b>"id":7</b> {"id":7pot');
+      await next.click();
+      await say(/^50 plants, with ids from 9007199254741092 to 9007199254741141\.$/);
+      expect(await readRows()).toHaveLength(50);
+      expect(await next.isVisible()).toBe(false);
+      expect(complaints).toEqual([]);
+    });
+
+    it("says why it shows none", async () => {
+      const whole = await openWhole(0);
+      await page.getByLabel("Token").fill("wrong");
+      const show = page.getByRole("button", { name: "Show plants" });
+      await show.click();
+      await say(/^Did not list plants: the token is unknown.*\(error 40102\)\.$/);
+      await page.getByLabel("Token").fill(testToken);
+      await show.click();
+      await say(/^0 plants\.$/);
+      expect(await page.locator("#list").isVisible()).toBe(false);
+      await whole.server.close(0);
+      await show.click();
+      await say(/^No response/);
+    });
+
+    it.each([1280, 320])("is accessible at %i px", async (width) => {
+      await openWhole(3);
+      await page.setViewportSize({ width, height: 800 });
+      await page.getByLabel("Token").fill(testToken);
+      await page.getByRole("button", { name: "Show plants" }).click();
+      await say(/^3 plants/);
+      await page.evaluate(await readFile(axePath, "utf8"));
+      const { violations } = (await page.evaluate("axe.run()")) as AxeResults;
+      expect(violations.map(({ id, impact, nodes }) => [id, impact, nodes[0]?.html])).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(
+        width,
+      );
+    });
+  });
+
   it.each(["light", "dark"] as const)(
     "gives fields a visible border in %s colours",
     async (colorScheme) => {

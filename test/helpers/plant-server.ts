@@ -47,7 +47,13 @@ export interface TestServer {
 }
 
 /** Options of a server, and the store and the authenticator that it starts with. */
-type TestServerOptions = Partial<PlantServerOptions & ServerBackend>;
+type TestServerOptions = Partial<PlantServerOptions & Omit<ServerBackend, "store">> & {
+  /** Methods that replace those of the memory store. */
+  readonly store?: TestStore;
+};
+
+/** The part of a store that nearly every test uses, or more of it. */
+type TestStore = Pick<PlantStore, "create" | "checkWritable"> & Partial<ServerBackend["store"]>;
 
 /** Opens a server and starts it. The options override the defaults here. */
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -80,7 +86,9 @@ export async function openServer(
   });
   const { authenticator = createAuthenticator(store, { ownToken: testToken }) } = options;
   const isEncrypted = server.url.startsWith("https:");
-  const start = (): void => server.start({ store: options.store ?? store, authenticator });
+  const { deletePlant, listCommitted } = store;
+  const backendStore = options.store && { deletePlant, listCommitted, ...options.store };
+  const start = (): void => server.start({ store: backendStore ?? store, authenticator });
   const close = async (): Promise<void> => {
     await server.close(0);
     await store.close();

@@ -154,6 +154,7 @@ describe.each([
     const faults: ServerFaults = {
       maxDelayMs: 0,
       stop: () => {},
+      delay: (read) => read(),
       async perform(create) {
         performed += 1;
         const isDropped = performed === count - 1;

@@ -1,78 +1,351 @@
-/** The table of operations: what a further row brings without a change of the server. */
-import { expect, it, vi } from "vitest";
-import type * as table from "../../src/core/contract.ts";
-import type * as functions from "../../src/server/operations.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-import { sendRaw } from "../helpers/raw-http.ts";
+/** The operations of the whole example over HTTP: lists, deletes, their parameters, and what they share with creates. */
+import { describe, expect, it } from "vitest";
+import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
+import type { PlantServerOptions } from "../../src/server/server.ts";
+import { noFaults } from "../helpers/no-faults.ts";
+import { Faults } from "../../src/server/faults.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { exchangeRaw, sendRaw } from "../helpers/raw-http.ts";
 import { toRawHead } from "../helpers/raw-request.ts";
 import { startRecordedServer } from "../helpers/recorded-server.ts";
 
-vi.mock("../../src/core/contract.ts", async (load) => {
-  const actual = await load<typeof table>();
-  const row = { method: "GET", path: "/plants/{id}/parts/{part}", needsToken: true };
-  const update = { ...row, method: "PUT" };
-  const operations = Object.assign(actual.operations, { part: row, updatePart: update });
-  return { ...actual, operations };
-});
+const authorized = { authorization: `Bearer ${testToken}` };
 
-vi.mock("../../src/server/operations.ts", async (load) => {
-  const actual = await load<typeof functions>();
-  const part = ({ parameters }: functions.Call) => ({
-    status: 200,
-    body: JSON.stringify(parameters),
-    headers: [],
-  });
-  const createOperations = (options: functions.OperationOptions) => ({
-    ...actual.createOperations(options),
-    part,
-    updatePart: part,
-  });
-  return { ...actual, createOperations };
-});
+type Send = (target: string, method?: string, init?: RequestInit) => Promise<Response>;
 
-it("gives a row with parameters its route below the base path", async () => {
-  await using server = await startRecordedServer({ basePath: "/v1.0", corsOrigins: ["*"] });
-  const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
-  const send = (method: string, path: string, body?: string) =>
-    fetch(new URL(path, server.url), { method, headers, ...(body !== undefined && { body }) });
-  const part = await send("GET", "/v1.0/plants/a%2Fb/parts/2?query");
-  expect(await part.json()).toEqual({ id: "a%2Fb", part: "2" });
-  expect((await send("PUT", "/v1.0/plants/1/parts/2")).status).toBe(200);
-  for (const path of ["/plants/1/parts/2", "/v1x0/plants/1/parts/2", "/v1.0/plants//parts/2"]) {
-    expect((await send("GET", path)).status).toBe(404);
-  }
-  for (const [method, status] of [
-    ["POST", 405],
-    ["OPTIONS", 204],
-  ] as const) {
-    const response = await send(method, "/v1.0/plants/1/parts/2");
-    expect([response.status, response.headers.get("allow")]).toEqual([
-      status,
-      "GET, HEAD, PUT, OPTIONS",
+/** Returns a function that sends requests with the token. */
+function toSend({ url, fetch }: Pick<TestServer, "url" | "fetch">): Send {
+  return (target, method = "GET", init = {}) =>
+    fetch(url + target, { method, headers: authorized, ...init });
+}
+
+async function startWhole(options: Partial<PlantServerOptions> = {}) {
+  const server = await startServer({ operations: "all", ...options });
+  return { ...server, send: toSend(server) };
+}
+
+async function readError(response: Response): Promise<unknown> {
+  const { error } = (await response.json()) as { error: number };
+  return [response.status, error];
+}
+
+function fill({ store }: Pick<TestServer, "store">, plants: readonly NewPlant[]) {
+  return Promise.all(plants.map((plant) => store.create(plant, "reject")));
+}
+
+const toPlants = (count: number, name = "fern"): NewPlant[] =>
+  Array.from({ length: count }, (_, id) => ({ id: BigInt(id), name }));
+
+describe("GET /plants", () => {
+  it("returns the plants in the order of their ids, each with its exact id first", async () => {
+    await using server = await startWhole();
+    expect(await (await server.send("/plants")).text()).toBe("[]");
+    await fill(server, [
+      { id: int64Max, name: "oak" },
+      { id: 2n, name: "monstera", tag: "pot" },
+      { id: int64Min, name: 'f"ern', tag: "" },
     ]);
-  }
-  expect((await send("POST", "/v1.0/plants", '{"id":1,"name":"fern"}')).status).toBe(200);
-  expect(server.records.map(({ operation }) => operation)).toEqual([
-    "part",
-    "updatePart",
-    ...Array<undefined>(4).fill(undefined),
-    "options",
-    "create",
-  ]);
+    const response = await server.send("/plants");
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "application/json",
+    ]);
+    expect(response.headers.get("link")).toBeNull();
+    expect(await response.text()).toBe(
+      String.raw`[{"id":-9223372036854775808,"name":"f\"ern","tag":""},{"id":2,"name":"monstera","tag":"pot"},{"id":9223372036854775807,"name":"oak"}]`,
+    );
+  });
+
+  it("names the next page exactly if more plants follow", async () => {
+    await using server = await startWhole();
+    await fill(server, toPlants(250));
+    const read = async (query: string): Promise<[number[], string | null]> => {
+      const response = await server.send(`/plants${query}`);
+      const plants = (await response.json()) as { id: number }[];
+      return [plants.map(({ id }) => id), response.headers.get("link")];
+    };
+    const ids = toPlants(250).map(({ id }) => Number(id));
+    const next = (limit: number, after: number) => `<?limit=${limit}&after=${after}>; rel="next"`;
+    expect(await read("")).toEqual([ids.slice(0, 100), next(100, 99)]);
+    expect(await read("?limit=100&after=99")).toEqual([ids.slice(100, 200), next(100, 199)]);
+    expect(await read("?limit=100&after=199")).toEqual([ids.slice(200), null]);
+    expect(await read("?limit=50&after=199")).toEqual([ids.slice(200), null]);
+    expect(await read("?limit=49&after=199")).toEqual([ids.slice(200, 249), next(49, 248)]);
+    expect(await read("?after=249")).toEqual([[], null]);
+    expect(await read(`?after=${int64Max}`)).toEqual([[], null]);
+    expect(await read("?limit=1000")).toEqual([ids, null]);
+  });
+
+  it("ends a page at 1 MiB, but has one plant of any size", async () => {
+    await using server = await startWhole();
+    const lengths = [400_000, 400_000, 400_000, 2 ** 20 - 1000, 10, 180_000, 10];
+    const toName = (length: number, id: number) => (id === 5 ? "\0" : "x").repeat(length);
+    const plants = lengths.map((length, id) => ({ id: BigInt(id), name: toName(length, id) }));
+    await fill(server, plants);
+    const pages: number[][] = [];
+    for (let target: string | undefined = "/plants"; target !== undefined;) {
+      const response = await server.send(target);
+      const body = await response.text();
+      pages.push((JSON.parse(body) as { id: number }[]).map(({ id }) => id));
+      if ((pages.at(-1)?.length ?? 0) > 1) expect(body.length).toBeLessThanOrEqual(2 ** 20);
+      const [, query] = /^<(.*)>; rel="next"$/.exec(response.headers.get("link") ?? "") ?? [];
+      target = query && `/plants${query}`;
+    }
+    expect(pages).toEqual([[0, 1], [2], [3, 4], [5], [6]]);
+  });
+
+  it("responds to HEAD with the headers of GET", async () => {
+    await using server = await startWhole();
+    await fill(server, toPlants(2));
+    const [get, head] = [
+      await server.send("/plants?limit=1"),
+      await server.send("/plants?limit=1", "HEAD"),
+    ];
+    expect(await head.text()).toBe("");
+    for (const name of ["link", "content-length", "content-type", "cache-control"]) {
+      expect(head.headers.get(name)).toBe(get.headers.get(name));
+    }
+  });
+
+  it.each([
+    ["limit=0", 42207],
+    ["limit=1001", 42207],
+    ["limit=-0", 42207],
+    ["limit=", 42207],
+    ["limit", 42207],
+    ["limit=7&limit=7", 42207],
+    ["limit=+1", 42207],
+    ["limit=%2B1", 42207],
+    ["limit=1.0", 42207],
+    ["limit=007", 42207],
+    ["limit=1e2", 42207],
+    ["limit=%201", 42207],
+    ["limit=%zz", 42207],
+    ["limit=%2531", 42207],
+    ["limit=٣", 42207],
+    [`limit=${"9".repeat(8000)}`, 42207],
+    ["after=fern", 42208],
+    ["after=", 42208],
+    ["after=1&after=2", 42208],
+    ["after=9223372036854775808", 42208],
+    ["after=-9223372036854775809", 42208],
+    [`after=${"9".repeat(8000)}`, 42208],
+    ["after=x&limit=x", 42207],
+  ])("rejects ?%.30s", async (query, error) => {
+    await using server = await startWhole();
+    expect(
+      await readError(await server.send(`/plants?${encodeURI(query).replaceAll("%25", "%")}`)),
+    ).toEqual([400, error]);
+  });
+
+  it.each([
+    ["%6Cimit=%31", 1],
+    ["after=-0&limit=2", 2],
+    ["after=-1&note=%zz&note=7", 3],
+    ["", 3],
+    ["&&limit=3&", 3],
+    ["LIMIT=1", 3],
+  ])("accepts ?%s", async (query, count) => {
+    await using server = await startWhole();
+    await fill(server, toPlants(4).slice(1));
+    expect(await (await server.send(`/plants?${query}`)).json()).toHaveLength(count);
+  });
+
+  it("names every broken rule, and quotes what the client wrote, cut", async () => {
+    await using server = await startWhole();
+    const response = await server.send(`/plants?limit=${"x".repeat(500)}&after=%07&after=2`);
+    expect(await response.json()).toEqual({
+      error: 42207,
+      message: `limit must be an integer from 1 to 1000 in digits (got "${"x".repeat(40)}…"); after occurs 2 times: send it once`,
+    });
+  });
 });
 
-it("checks the credential of a row that needs one before its body arrives", async () => {
+describe("DELETE /plants/{id}", () => {
+  it("deletes a plant, and its response has no body", async () => {
+    await using server = await startWhole();
+    await fill(server, toPlants(3));
+    const head = toRawHead({ token: testToken }).replace("POST /plants", "DELETE /plants/1");
+    const response = await exchangeRaw(server.port, `${head}Content-Length: 0\r\n\r\n`);
+    expect(response.status).toBe(204);
+    expect(Object.keys(response.headers)).not.toContain("content-type");
+    expect(Object.keys(response.headers)).not.toContain("content-length");
+    expect(response.headers).toMatchObject({ "cache-control": "no-store" });
+    expect((await server.store.list({ limit: 9 })).map(({ id }) => id)).toEqual([0n, 2n]);
+    const again = await server.send("/plants/1", "DELETE");
+    expect(await again.json()).toEqual({
+      error: 40401,
+      message: "no plant has the id 1: check the id",
+    });
+  });
+
+  it.each([
+    ["1", 204],
+    ["%31", 204],
+    ["-0", 204],
+    ["fern", 42202],
+    ["", 42202],
+    ["+1", 42202],
+    ["01", 42202],
+    ["1.0", 42202],
+    ["%2531", 42202],
+    ["%zz", 42202],
+    ["9223372036854775808", 42203],
+    ["9".repeat(8000), 42203],
+    ["2", 40401],
+    [`${int64Max}`, 40401],
+  ])("of /plants/%.30s is %i", async (segment, expected) => {
+    await using server = await startWhole();
+    await fill(server, toPlants(2));
+    const response = await server.send(`/plants/${segment}`, "DELETE");
+    expect(response.status === 204 ? 204 : ((await readError(response)) as number[])[1]).toBe(
+      expected,
+    );
+  });
+
+  it("has the status that the error begins with in status mode http", async () => {
+    await using server = await startWhole({ statusMode: "http" });
+    expect(await readError(await server.send("/plants/7", "DELETE"))).toEqual([404, 40401]);
+    expect(await readError(await server.send("/plants/x", "DELETE"))).toEqual([422, 42202]);
+    expect(await readError(await server.send("/plants?limit=x"))).toEqual([422, 42207]);
+  });
+
+  it("shares a commit with changes that arrive at the same time, in their order", async () => {
+    await using server = await startRecordedServer({ operations: "all" });
+    const create = (name: string) => {
+      const body = `{"id":1,"name":"${name}"}`;
+      return `${toRawHead({ token: testToken })}Content-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const remove = `${toRawHead({ token: testToken }).replace("POST /plants", "DELETE /plants/1")}\r\n`;
+    using connection = await sendRaw(
+      server.port,
+      [create("fern"), remove, remove, create("moss"), create("fern")].join(""),
+    );
+    expect(await connection.results(5)).toEqual(["200", "204", "400 40401", "200", "400 40900"]);
+    expect(server.records.slice(1).some(({ batch = 0 }) => batch > 1)).toBe(true);
+  });
+});
+
+describe("a server with all operations", () => {
+  it("checks the method, the path, the credential and then the parameters", async () => {
+    await using server = await startWhole({ basePath: "/v1" });
+    const anonymous = { headers: {} };
+    for (const [method, target, status, allow] of [
+      ["PUT", "/plants/x", 405, "DELETE"],
+      ["GET", "/plants/1", 405, "DELETE"],
+      ["POST", "/plants/1", 405, "DELETE"],
+      ["PATCH", "/plants?limit=x", 405, "POST, GET, HEAD"],
+      ["POST", "/plants/", 404, null],
+      ["DELETE", "/plants/1/2", 404, null],
+      ["DELETE", "/plants", 405, "POST, GET, HEAD"],
+    ] as const) {
+      const response = await server.send(target, method, anonymous);
+      expect([response.status, response.headers.get("allow")], `${method} ${target}`).toEqual([
+        status,
+        allow,
+      ]);
+    }
+    expect((await server.send("/plants/1".repeat(100), "PUT")).status).toBe(404);
+    expect(await readError(await server.send("/plants?limit=x", "GET", anonymous))).toEqual([
+      400, 40100,
+    ]);
+    expect(await readError(await server.send("/plants/x", "DELETE", anonymous))).toEqual([
+      400, 40100,
+    ]);
+  });
+
+  it("names a path in the message of 40500 by its template", async () => {
+    await using server = await startWhole({ basePath: "/v1" });
+    const response = await server.send(`/plants/${"x".repeat(500)}`, "PUT");
+    expect(await response.json()).toEqual({
+      error: 40500,
+      message: "method PUT is not allowed on /v1/plants/{id}: send DELETE",
+    });
+  });
+
+  it("drains the body of a GET and a DELETE, and ignores it", async () => {
+    await using server = await startWhole();
+    await fill(server, toPlants(2));
+    const head = toRawHead({ token: testToken });
+    const body = "x".repeat(100_000);
+    const requests = ["GET /plants", "DELETE /plants/1", "GET /plants"].map(
+      (line) =>
+        `${head.replace("POST /plants", line).replace("application/json", "text/plain")}Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    using connection = await sendRaw(server.port, requests.join(""));
+    expect(await connection.results(3)).toEqual(["200", "204", "200"]);
+  });
+
+  it("lets pages of allowed origins read Link and delete", async () => {
+    await using server = await startWhole({ corsOrigins: ["*"] });
+    await fill(server, toPlants(2));
+    const origin = { headers: { ...authorized, origin: "https://example.org" } };
+    const list = await server.send("/plants?limit=1", "GET", origin);
+    expect(list.headers.get("access-control-expose-headers")).toMatch(/\bLink\b/);
+    const deleted = await server.send("/plants/1", "DELETE", origin);
+    expect(deleted.status).toBe(204);
+    expect(deleted.headers.get("access-control-expose-headers")).toMatch(/\bLink\b/);
+    expect(deleted.headers.get("access-control-allow-methods")).toBeNull();
+    for (const [path, allow] of [
+      ["/plants/1", "DELETE, OPTIONS"],
+      ["/plants", "POST, GET, HEAD, OPTIONS"],
+    ] as const) {
+      const preflight = await server.send(path, "OPTIONS", origin);
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get("access-control-allow-methods")).toBe(allow);
+    }
+  });
+
+  it("reports each operation by its name", async () => {
+    await using server = await startRecordedServer({ operations: "all" });
+    const send = toSend(server);
+    await send("/plants");
+    await send("/plants/1", "DELETE");
+    await send("/plants/1", "PUT");
+    expect(server.records.map(({ operation, error }) => [operation, error])).toEqual([
+      ["list", undefined],
+      ["delete", 40401],
+      [undefined, 40500],
+    ]);
+  });
+
+  it("counts creates and deletes for faults, and delays a GET only", async () => {
+    const kinds: string[] = [];
+    const faults = new Faults(
+      { ...noFaults, latencyMs: 1, first: ["pass", "fail", "drop"] },
+      (kind) => kinds.push(kind),
+    );
+    await using server = await startWhole({ faults });
+    await fill(server, toPlants(1));
+    const list = async () => expect((await server.send("/plants")).status).toBe(200);
+    await list();
+    expect(kinds).toEqual(["delayed"]);
+    expect(await readError(await server.send("/plants/7", "DELETE"))).toEqual([400, 40401]);
+    await list();
+    const failed = await server.send("/plants/0", "DELETE");
+    expect([failed.headers.get("retry-after"), await readError(failed)]).toEqual([
+      "0",
+      [400, 50301],
+    ]);
+    expect(await server.store.count({})).toBe(1);
+    await expect(server.send("/plants/0", "DELETE")).rejects.toThrow(
+      /fetch failed|terminated|other side closed/,
+    );
+    expect(await server.store.count({})).toBe(0);
+    await list();
+    expect(kinds.filter((kind) => kind !== "delayed")).toEqual(["failed", "dropped"]);
+  });
+});
+
+it("a server with the operation create only has no other", async () => {
   await using server = await startServer();
-  const head = toRawHead({ token: "wrong" }).replace("POST /plants", "PUT /plants/1/parts/2");
-  using connection = await sendRaw(server.port, `${head}Content-Length: 10\r\n\r\n`);
-  expect(await connection.results(1)).toEqual(["400 40102"]);
-});
-
-it("types the parameters of a path by its text", () => {
-  type Parameters = table.PathParameters<"/plants/{id}/parts/{part}">;
-  const read = ({ id, part }: Parameters): string => `${id} ${part}`;
-  expect(read({ id: "1", part: "2" })).toBe("1 2");
-  // @ts-expect-error The path has {id}, not {ID}.
-  const wrong: keyof Parameters = "ID";
-  expect(wrong).toBe("ID");
+  const send = toSend(server);
+  for (const [target, method, status, allow] of [
+    ["/plants", "GET", 405, "POST"],
+    ["/plants/1", "DELETE", 404, null],
+    ["/plants/1", "GET", 404, null],
+  ] as const) {
+    const response = await send(target, method);
+    expect([response.status, response.headers.get("allow")]).toEqual([status, allow]);
+  }
 });

@@ -339,7 +339,7 @@ describe("GET /readyz", () => {
     stopClock();
     let pass = (): void => undefined;
     let checks = 0;
-    const store: ServerBackend["store"] = {
+    const store: Pick<ServerBackend["store"], "create" | "checkWritable"> = {
       create: () => Promise.reject(new StoreError("full", "no room")),
       checkWritable: () => {
         checks++;

@@ -71,6 +71,11 @@ export const serveOptions = {
   json: toggleFlag("--json", "Print the URL and a new token as JSON", {
     ...address,
   }),
+  operations: setting(
+    "--operations <set>",
+    "Operations to serve: create, or all (list and delete too)",
+    { ...plants, ...storeOptions.operations },
+  ),
   onConflict: setting(
     "--on-conflict <policy>",
     "Policy for an id that belongs to a different plant: reject or replace",
@@ -80,6 +85,11 @@ export const serveOptions = {
   isEphemeral: toggleFlag("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
     ...plants,
   }),
+  isDemo: toggleFlag(
+    "--demo",
+    "Serve a documentation site: all operations on a small store in memory, emptied hourly",
+    plants,
+  ),
   seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
     ...plants,
     type: types.files,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { operations } from "../../core/contract.ts";
-import { type ErrorKind, errorKinds, errorTable } from "../../core/errors.ts";
+import { type ErrorKind, errorTable, listErrorKinds } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/plant.ts";
 import {
   createOpenApiDocument,
@@ -18,9 +18,16 @@ export interface PageServer extends DescribedServer {
   readonly basePath: string;
 }
 
-const [template, style, script] = ["page.html", "page.css", "page.browser.js"].map((file) =>
-  readFileSync(new URL(file, import.meta.url), "utf8"),
-) as [string, string, string];
+const readPart = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
+const [template, style, script] = ["page.html", "page.css", "page.browser.js"].map(readPart) as [
+  string,
+  string,
+  string,
+];
+/** The parts of a server with all operations, and their script. */
+const [, plantsPart = "", otherOperationsPart = ""] =
+  readPart("plants.html").split(/<!-- [a-z ]+ -->\n/);
+const plantsScript = readPart("plants.browser.js");
 
 /** Response with the page. */
 export function toPageResponse(server: PageServer): ServerResponse {
@@ -29,7 +36,7 @@ export function toPageResponse(server: PageServer): ServerResponse {
     body: toPage(server),
     contentType: "text/html; charset=utf-8",
     headers: [
-      ["Content-Security-Policy", contentSecurityPolicy],
+      ["Content-Security-Policy", toContentSecurityPolicy(server)],
       ["Cross-Origin-Resource-Policy", "same-origin"],
       ["Referrer-Policy", "no-referrer"],
       ["X-Frame-Options", "DENY"],
@@ -37,19 +44,27 @@ export function toPageResponse(server: PageServer): ServerResponse {
   };
 }
 
-/** Allows the script and the style of the page, and requests to this server. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  `script-src '${toHash(script)}'`,
-  `style-src '${toHash(style)}'`,
-  "connect-src 'self'",
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+/** The scripts of a server's page. */
+function listScripts({ operations: set }: PageServer): readonly string[] {
+  return set === "all" ? [script, plantsScript] : [script];
+}
+
+/** Allows the scripts and the style of the page, and requests to this server. */
+function toContentSecurityPolicy(server: PageServer): string {
+  const hashes = listScripts(server).map((text) => `'${toHash(text)}'`);
+  return [
+    "default-src 'none'",
+    `script-src ${hashes.join(" ")}`,
+    `style-src '${toHash(style)}'`,
+    "connect-src 'self'",
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
 
 /** Hash of an inline script or style, for the policy. */
 function toHash(text: string): string {
@@ -58,6 +73,8 @@ function toHash(text: string): string {
 
 function toPage(server: PageServer): string {
   const { url, maxBodyBytes, onConflict, statusMode, basePath, isVolatile } = server;
+  const set = server.operations ?? "create";
+  const isWhole = set === "all";
   const description = createOpenApiDocument(server);
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
@@ -66,6 +83,8 @@ function toPage(server: PageServer): string {
       ? "who started <code>plantstore serve</code> with it"
       : "or run <code>plantstore token issue</code> on the server",
     durability: isVolatile ? "in memory, until the server stops" : "durably",
+    operationCount: isWhole ? "operations to create, list and delete plants" : "one operation",
+    call: isWhole ? "request" : "create",
     orReplaced: onConflict === "replace" ? ", or <code>replaced</code>" : "",
     target: toHtml(`${basePath}${operations.create.path}`.slice(1)),
     urlWord: toHtml(toShellWord(url)),
@@ -85,17 +104,28 @@ function toPage(server: PageServer): string {
       statusMode === "http"
         ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
         : "Every failed create has the status 400: tell failures apart by <code>error</code>.",
-    errorRows: errorKinds
+    errorRows: listErrorKinds(set)
       .filter((kind) => kind !== "idTaken" || onConflict === "reject")
       .map(toErrorRow)
       .join("\n"),
   };
+  const parts: Readonly<Record<string, string>> = {
+    notice: server.notice === undefined ? "" : `<p>${toHtml(server.notice)}</p>`,
+    links: isWhole ? otherLinks : "",
+    plants: isWhole ? plantsPart : "",
+    "other operations": isWhole ? otherOperationsPart : "",
+  };
+  const scripts = listScripts(server).map((text) => `<script type="module">${text}</script>`);
   // A function, because a replacement text can contain patterns such as $&.
   return template
+    .replace(/^ *<!-- ([a-z ]+) -->\n/gm, (_, name: string) => parts[name] ?? "")
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "")
     .replace('<link rel="stylesheet" href="page.css" />', () => `<style>${style}</style>`)
-    .replace(' src="page.browser.js"></script>', () => `>${script}</script>`);
+    .replace('<script type="module" src="page.browser.js"></script>', () => scripts.join(""));
 }
+
+/** Links to the other operations. */
+const otherLinks = `<a href="#plants">Plants</a> <a href="#get">GET</a> <a href="#delete">DELETE</a>`;
 
 function toErrorRow(kind: ErrorKind): string {
   const { error, when, remedy } = errorTable[kind];

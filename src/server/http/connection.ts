@@ -83,6 +83,7 @@ export class ReadTurns {
 interface Pending {
   readonly exchange: Exchange | undefined;
   response: CompleteResponse | undefined;
+  isHandled: boolean;
 }
 
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
@@ -268,16 +269,24 @@ export class Connection {
   }
 
   #enqueue(exchange: Exchange | undefined, response?: CompleteResponse): Pending {
-    const pending = { exchange, response };
+    const pending = { exchange, response, isHandled: false };
     if (this.#queue.push(pending) === 1) this.admission.idle.delete(this);
     return pending;
   }
 
   #handle(pending: Pending): void {
     const { exchange } = pending;
-    if (exchange === undefined || pending.response !== undefined) return;
+    if (exchange === undefined || pending.response !== undefined || pending.isHandled) return;
+    // A page of plants can be large: it waits until the client has read the responses before it.
+    const isRead = exchange.method === "GET" || exchange.method === "HEAD";
+    const isFirst = this.#queue[0] === pending && this.#unsentBytes < maxUnsentBytes;
+    if (isRead && !isFirst) return;
+    pending.isHandled = true;
     void this.#edge.handler.handle(exchange).then((response) => {
-      pending.response ??= response;
+      if (pending.response === undefined) {
+        pending.response = response;
+        this.admission.holdResponse(exchange, response.bodyBytes);
+      }
       if (exchange.isComplete) this.#flush();
       // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
       else setImmediate(() => this.#flush());
@@ -308,6 +317,7 @@ export class Connection {
       }
     }
     if (this.socket.destroyed) return;
+    if (this.#queue[0] !== undefined) this.#handle(this.#queue[0]);
     if (this.isSettled) this.admission.idle.add(this);
     if (this.#reader?.hasBytes === true) this.#edge.turns.add(this);
     else if (!this.isFull) this.#reader?.readMore();
@@ -349,7 +359,6 @@ export class Connection {
       this.#cut(toText(response, headers), response.body.length);
       return;
     }
-    this.admission.holdResponse(exchange, response.bodyBytes);
     this.#unsent.push(exchange);
     this.#unsentBytes += response.bodyBytes + requestBytes;
     exchange.send(response, headers, this.#onSent);

@@ -23,7 +23,9 @@ Exit code:  5, of "plantstore create"
     const { error, when } = errorTable[kind];
     expect(stdout.split("\n")[0]).toBe(`${error} ${kind}: ${when}`);
     const usual = Math.trunc(error / 100);
-    const shown = [400, 404, 405].includes(usual) ? `${usual}\n` : `400, or ${usual} with serve`;
+    // A plant that does not exist is a failure of an operation.
+    const isSame = kind !== "noSuchPlant" && [400, 404, 405].includes(usual);
+    const shown = isSame ? `${usual}\n` : `400, or ${usual} with serve`;
     expect(stdout).toContain(`\nStatus:     ${shown}`);
     expect(stdout).toContain(`\nExit code:  ${toExitCode(error)}, `);
     for (const line of stdout.split("\n")) expect(line.length, line).toBeLessThanOrEqual(100);

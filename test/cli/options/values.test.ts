@@ -42,6 +42,7 @@ describe("serve, by default,", () => {
       idleTimeoutMs: 75_000,
       drainMs: 0,
       shutdownTimeoutMs: 10_000,
+      operations: "create",
       onConflict: "reject",
       seeds: [],
       statusMode: "contract",

@@ -15,6 +15,8 @@ import {
 } from "../rule.ts";
 
 const rule = rulesUnder("Status and error numbers");
+/** Servers with all operations have another rule. */
+const createOnly = { set: "create" } as const;
 const secret = `pst_${"A".repeat(49)}`;
 
 /** Rules of the section. */
@@ -26,7 +28,8 @@ export const errorRules: readonly Rule[] = [
       { send: example.rejected, receive: error(example.error) },
     ];
     if (example.before !== undefined) exchanges.unshift({ send: example.before, receive: fern });
-    return rule(`Error ${number}: ${when}`, ...exchanges);
+    const isOther = example.error === "noSuchMethod";
+    return { ...rule(`Error ${number}: ${when}`, ...exchanges), ...(isOther && createOnly) };
   }),
   rule("An Error has exactly the members error and message", {
     send: create("{}"),
@@ -71,12 +74,13 @@ export const errorRules: readonly Rule[] = [
     "$BASE//plants",
     "$BASE/plants/1",
     "$BASE/plants%2F",
-  ].map((target) =>
-    rule(`The path ${target.replace("$BASE", "")} is unknown and does not redirect`, {
+  ].map((target) => ({
+    ...rule(`The path ${target.replace("$BASE", "")} is unknown and does not redirect`, {
       send: { ...createFern(), target },
       receive: error("noSuchPath", { headers: { Location: undefined } }),
     }),
-  ),
+    ...(target.endsWith("/1") && createOnly),
+  })),
   rule("GET of an unknown path gets error 40400", {
     send: get("$BASE/plant"),
     receive: error("noSuchPath"),
@@ -90,12 +94,13 @@ export const errorRules: readonly Rule[] = [
     receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),
     thenEnds: true,
   }),
-  ...["GET", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) =>
-    rule(`${method} is not allowed on /plants, and Allow names POST`, {
+  ...["GET", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => ({
+    ...rule(`${method} is not allowed on /plants, and Allow names POST`, {
       send: { ...create(fernBody), method },
       receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),
     }),
-  ),
+    ...(method === "GET" && createOnly),
+  })),
   rule("The method and the path are checked before the credential", {
     send: [
       { ...createFern({ Authorization: undefined }), target: "$BASE/plant" },

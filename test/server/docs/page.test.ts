@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { operations } from "../../../src/core/contract.ts";
-import { errorTable } from "../../../src/core/errors.ts";
+import { listOperations, operations } from "../../../src/core/contract.ts";
+import { errorTable, listErrorKinds } from "../../../src/core/errors.ts";
 import { toPageResponse } from "../../../src/server/docs/page.ts";
 import { getText } from "../../helpers/get-text.ts";
 import { startServer } from "../../helpers/plant-server.ts";
@@ -132,7 +132,8 @@ describe("the page", () => {
   });
 
   it("lists every error, and the members of every schema", () => {
-    for (const { error, when } of Object.values(errorTable)) {
+    for (const kind of listErrorKinds("create")) {
+      const { error, when } = errorTable[kind];
       expect(body).toContain(
         `<tr id="error-${error}"><th scope="row">${error}</th><td>${when.replaceAll("'", "&#39;")}`,
       );
@@ -175,6 +176,33 @@ describe("the page", () => {
       }
     },
   );
+
+  it("of a server with all operations describes them, lists plants, and shows what the operator says", () => {
+    const notice = "A demonstration: <everybody> can use it.";
+    const whole = toPageResponse({ ...described, operations: "all", notice });
+    const links = [...whole.body.matchAll(/<a href="#([a-z]+)"/g)].map(([, anchor]) => anchor);
+    for (const anchor of links) expect(whole.body).toContain(` id="${anchor}"`);
+    expect(links).toEqual(expect.arrayContaining(["plants", "get", "delete"]));
+    const headings = whole.body.replaceAll(/<[^>]*>/g, "");
+    for (const id of listOperations("all")) {
+      const { method, path } = operations[id];
+      expect(headings).toContain(`${method} /v1${path}\n`);
+    }
+    expect(whole.body).toContain('<h2 id="delete">DELETE /v1/plants/{id}</h2>');
+    expect(whole.body).toContain('id="error-40401"');
+    expect(whole.body).toContain("<p>A demonstration: &lt;everybody&gt; can use it.</p>");
+    expect(whole.body).not.toContain("one operation");
+    const policy = new Map(whole.headers).get("Content-Security-Policy") ?? "";
+    const scripts = [...whole.body.matchAll(/<script type="module">([^]*?)<\/script>/g)];
+    expect(scripts).toHaveLength(2);
+    for (const [, text = ""] of scripts) {
+      const digest = createHash("sha256").update(text).digest("base64");
+      expect(policy).toContain(`'sha256-${digest}'`);
+    }
+    for (const part of ["<!--", "{{", 'id="error-40401"', "plants.browser"]) {
+      expect(body).not.toContain(part);
+    }
+  });
 
   it("has the same HTML elements for any URL", () => {
     const count = (text: string): number => text.split("<").length;

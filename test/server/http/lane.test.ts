@@ -218,6 +218,7 @@ it("fails only the request whose handling throws, with 50000", async () => {
   const faults: ServerFaults = {
     maxDelayMs: 0,
     stop: () => {},
+    delay: (read) => read(),
     async perform(create) {
       const result = await create();
       if (!isFirst) return result;

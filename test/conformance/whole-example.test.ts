@@ -1,0 +1,71 @@
+/** A server with all operations keeps the rules of each, and one without them breaks each rule about them. */
+import { expect, it } from "vitest";
+import { listOperations, operations } from "../../src/core/contract.ts";
+import { statusModes } from "../../src/core/errors.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import type { PlantServerOptions } from "../../src/server/server.ts";
+import type { Rule } from "./rule.ts";
+import { listRules, rules } from "./rules.ts";
+import { wholeExampleRules } from "./rules/whole-example.ts";
+import { runRules } from "./run.ts";
+
+const common = {
+  token: testToken,
+  timeoutMs: 20_000,
+  signal: new AbortController().signal,
+  firstId: 100_000_000_000_000n,
+};
+
+/** Returns the problems of a server with some rules, by their names. */
+async function findProblems(tested: readonly Rule[], options: Partial<PlantServerOptions>) {
+  await using server = await startServer(options);
+  const { url } = server;
+  const results = await runRules(tested, {
+    ...common,
+    url,
+    statusMode: options.statusMode ?? "contract",
+  });
+  expect(server.errors).toEqual([]);
+  const failed = results.filter(({ problem }) => problem !== undefined);
+  return failed.map(({ rule, problem }) => `${rule.name}: ${problem}`);
+}
+
+it.each(statusModes)(
+  "a server with all operations keeps all rules, with %s",
+  async (statusMode) => {
+    const options = { operations: "all", basePath: "/v1", statusMode } as const;
+    expect(await findProblems(listRules("all"), options)).toEqual([]);
+  },
+);
+
+it("a server that only creates breaks each rule about the other operations", async () => {
+  expect(await findProblems(wholeExampleRules, {})).toHaveLength(wholeExampleRules.length);
+});
+
+it("a server with all operations breaks exactly the rules of one that only creates", async () => {
+  const ofCreate = rules.filter(({ set }) => set === "create");
+  expect(ofCreate.length).toBeGreaterThan(2);
+  expect(await findProblems(ofCreate, { operations: "all" })).toHaveLength(ofCreate.length);
+});
+
+it("each operation has a rule that it succeeds", () => {
+  const sent = listRules("all").flatMap(({ exchanges }) =>
+    exchanges.flatMap(({ send, receive }) => {
+      const succeeds = [receive].flat().some(({ status }) => status === 200 || status === 204);
+      const requests = [send].flat().filter((step) => typeof step === "object" && "method" in step);
+      return succeeds ? requests.map(({ method, target }) => `${method} ${target}`) : [];
+    }),
+  );
+  for (const id of listOperations("all")) {
+    const { method, path } = operations[id];
+    const pattern = new RegExp(
+      `^${method} \\$BASE${path.replaceAll(/\{\w+\}/g, "[^/]+")}(?:\\?|$)`,
+    );
+    expect(sent.filter((line) => pattern.test(line)).length, id).toBeGreaterThan(0);
+  }
+});
+
+it("each rule has a unique name", () => {
+  const names = listRules("all").map(({ name }) => name);
+  expect(names).toEqual([...new Set(names)]);
+});
