@@ -10,7 +10,9 @@ import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
 import type { Io } from "../../io.ts";
 import { checkFaults, maxFaultSeed } from "../../../library/client-options.ts";
+import { bytesPerUnit } from "../../../library/option-types.ts";
 import { serveOptions } from "../../options/local.ts";
+import { toLongFlag } from "../../options/remote.ts";
 import { type Flags, readOptions, type Values } from "../../options/values.ts";
 
 type Settings = Values<typeof serveOptions>;
@@ -51,10 +53,8 @@ export interface ServerRun extends Pick<Run, "io" | "terminal"> {
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): ServeOptions {
   const environmentToken = readEnvironmentToken(io);
-  const { tlsCert, tlsKey, faults, ...options } = toEphemeral(
-    readOptions(serveOptions, flags, io),
-    flags,
-  );
+  const given = toDemo(readOptions(serveOptions, flags, io), flags, io);
+  const { tlsCert, tlsKey, faults, ...options } = toEphemeral(given, flags);
   assertOneAddress(flags);
   const socketFd = findPassedSocket(io);
   if (socketFd !== undefined) assertNoAddress(flags);
@@ -98,6 +98,27 @@ function toFaults(given: Settings["faults"]): FaultRates | undefined {
   const { seed: _seed, pageStatus: _status, ...kinds } = faults;
   const isOn = Object.values(kinds).some((value) => !["", "0"].includes(String(value)));
   return isOn ? faults : undefined;
+}
+
+/** What `--demo` fixes, because everybody may change the plants of the others. */
+const demoValues = {
+  store: "memory:",
+  onConflict: "replace",
+  operations: "all",
+  maxBodyBytes: 16 * bytesPerUnit.KiB,
+} as const satisfies Partial<Settings>;
+
+function toDemo(options: Settings, flags: Flags, io: Io): Settings {
+  if (!options.isDemo) return options;
+  for (const [name, value] of Object.entries(demoValues)) {
+    const { env, flags: flag } = serveOptions[name as keyof typeof demoValues];
+    const isFlag = flags[name] !== undefined;
+    if (options[name as keyof typeof demoValues] === value || !(isFlag || io.env[env])) continue;
+    const source = isFlag ? toLongFlag(flag) : env;
+    throw new UsageError(`--demo replaces ${source}: remove one of them`);
+  }
+  const corsOrigins = options.corsOrigins.length > 0 ? options.corsOrigins : ["*"];
+  return { ...options, ...demoValues, corsOrigins };
 }
 
 function toEphemeral(options: Settings, { port, store }: Flags): Settings {

@@ -110,6 +110,19 @@ export async function runServer(
     onOpen(server);
     metricsServer = await openOwnMetrics(metrics, run);
     await seeds?.checkSeeds(run);
+    // Once stopped, not all seeds may have been read.
+    const isStopped = (): boolean => seeds !== undefined && run.stop.aborted;
+    if (options.isDemo) {
+      const { clearHourly, openDemoStore } = await import("./demo.ts");
+      const { store, seeded } = await openDemoStore(run, seeds?.storeSeeds, metrics?.addCommit);
+      await useAndClose(store, async () => {
+        if (!isStopped()) {
+          const stopClearing = clearHourly(store, run);
+          await serveStore(store, server, seeded, run).finally(stopClearing);
+        }
+      });
+      return;
+    }
     makeDefaultDirectory(options.store, run.io);
     const store = await openStore(options.store, {
       onCommit: metrics?.addCommit,
@@ -117,8 +130,7 @@ export async function runServer(
     });
     await useAndClose(store, async () => {
       const seeded = await seeds?.storeSeeds(store, run);
-      // Once stopped, not all seeds may have been read.
-      if (seeds === undefined || !run.stop.aborted) await serveStore(store, server, seeded, run);
+      if (!isStopped()) await serveStore(store, server, seeded, run);
     });
   } finally {
     await server.close(run.options.shutdownTimeoutMs);
@@ -163,8 +175,10 @@ async function openServer(
   const { tls } = options;
   const onFault = (kind: FaultKind): void => metrics?.addFault(kind);
   try {
+    const notice = options.isDemo ? (await import("./demo.ts")).demoNotice : undefined;
     const server = await openPlantServer({
       ...options,
+      notice,
       faults: options.faults && new Faults(options.faults, onFault),
       certificate,
       onError: (error) => log.error(error),

@@ -55,7 +55,7 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
 /** The rows of the banner. The commands in it work as they are printed. */
 function toRows(
   { url, token, seeded }: Started,
-  { store, isVolatile, socketFd, statusMode, docs }: ServeOptions,
+  { store, isDemo, isVolatile, socketFd, statusMode, docs, operations }: ServeOptions,
   io: Io,
 ): readonly BannerRow[] {
   const command = toInvocation(io);
@@ -64,7 +64,10 @@ function toRows(
   const option = url === defaultUrl ? "" : ` --url ${toShellWord(url)}`;
   const create = `${command} create${option} --id 1 --name fern`;
   const elsewhere = "in a second terminal";
-  const place = isVolatile ? "memory, until the server stops" : describeStoreUrl(store);
+  const memory = isDemo
+    ? "memory, at most 10,000 plants and 16 MiB: the oldest of visitors go, and all every hour"
+    : "memory, until the server stops";
+  const place = isVolatile ? memory : describeStoreUrl(store);
   const rows: BannerRow[] = [{ label: "Store", text: place }];
   if (socketFd !== undefined) {
     rows.push({ label: "Socket", text: "passed to this process (LISTEN_FDS)" });
@@ -73,6 +76,9 @@ function toRows(
     const { created, unchanged, replaced } = seeded;
     const text = `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`;
     rows.push({ label: "Seeds", text });
+  }
+  if (operations === "all") {
+    rows.push({ label: "Serves", text: "create, list and delete (--operations all)" });
   }
   if (statusMode === "http") {
     const text =
@@ -138,6 +144,11 @@ async function listWarnings(
       ? "print it with --json, or set PLANTSTORE_TOKEN"
       : `"${toInvocation(io)} token issue" issues another one`;
     warnings.push(`no client knows the token of this server: ${advice}`);
+  }
+  if (options.isDemo) {
+    warnings.push(
+      "everybody who reads the site can use the token of this demo: to list, replace and delete plants",
+    );
   }
   if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
     warnings.push(

@@ -1,0 +1,70 @@
+/** The store of `serve --demo`: for the "Try it" of a documentation site, so that nobody can fill it up. */
+import type { NewPlant } from "../../../core/plant.ts";
+import { type PlantStore, useAndClose } from "../../../core/store.ts";
+import { bytesPerUnit } from "../../../library/option-types.ts";
+import type { SeedTally } from "../../../library/seed.ts";
+import type { CommitListener } from "../../../store/group-commit.ts";
+import { fits } from "../../../store/memory-plants.ts";
+import { createMemoryStore } from "../../../store/open-store.ts";
+import { readPlantPages } from "../../../store/pages.ts";
+import { UsageError } from "../../command-error.ts";
+import type { ServerRun } from "./serve-options.ts";
+
+/** Limits of the store; its size is that of the plants as JSON. */
+const limits = { maxPlants: 10_000, maxBytes: 16 * bytesPerUnit.MiB };
+
+const clearIntervalMs = 3600 * 1000;
+
+/** What visitors should know, on the page and in the description. */
+export const demoNotice = `\
+This is a demonstration: everybody who has its token can list, replace and delete plants. It keeps at most
+${limits.maxPlants.toLocaleString("en")} plants and 16 MiB, and the oldest plants of visitors go when it is full. Every hour it is emptied and has only
+its first plants again, so that a plant may be gone after its 200.`;
+
+/** A store, and the plants that it had at first. */
+interface DemoStore {
+  readonly store: PlantStore;
+  /** Undefined without seeds. */
+  readonly seeded: SeedTally | undefined;
+}
+
+/**
+ * Opens the store with its seeds, which stay until they are deleted or replaced.
+ *
+ * @param storeSeeds stores all seeds; undefined without seeds
+ * @throws UsageError if the seeds exceed the limits; CommandError for invalid ones
+ */
+export async function openDemoStore(
+  run: ServerRun,
+  storeSeeds: ((store: PlantStore, run: ServerRun) => Promise<SeedTally>) | undefined,
+  onCommit?: CommitListener,
+): Promise<DemoStore> {
+  const seeds: NewPlant[] = [];
+  const seeded = await useAndClose(createMemoryStore(), async (first) => {
+    const tally = await storeSeeds?.(first, run);
+    for await (const page of readPlantPages(first, { limit: Infinity })) seeds.push(...page);
+    return tally;
+  });
+  if (!fits(seeds, limits)) {
+    throw new UsageError(
+      `--demo keeps at most ${limits.maxPlants} plants and 16 MiB: give it fewer --seed plants`,
+    );
+  }
+  return { store: createMemoryStore({ seeds, ...limits }, onCommit), seeded };
+}
+
+/**
+ * Empties the store every hour, in one step, so that it has only its seeds.
+ *
+ * @returns a function that ends this
+ */
+export function clearHourly(store: PlantStore, { log }: Pick<ServerRun, "log">): () => void {
+  const clear = (): void => {
+    store.clear?.().then(
+      () => log.message("info", "Emptied: only the seeds are there"),
+      (error: unknown) => log.error(error),
+    );
+  };
+  const timer = setInterval(clear, clearIntervalMs);
+  return () => clearInterval(timer);
+}
