@@ -4,8 +4,8 @@
  *     npm run build && npx tsx test/crash-rounds.ts --rounds 500
  *     npm run build && npx tsx test/crash-rounds.ts --rounds 50 --engine postgres
  *
- * In a round, clients create plants at one or two servers until the servers are killed with SIGKILL. Two servers get
- * different plants for the same ids. Every fifth round also simulates a power failure, if this machine can mount disks.
+ * In a round, clients create plants at one or two servers, and delete a quarter of them, until the servers are killed with
+ * SIGKILL. Two servers get different plants for the same ids. Every fifth round also simulates a power failure, if this machine can mount disks.
  * For that, the clients repeat every create without a response after a restart, and the server is killed. Only data that
  * was flushed to the disk counts. On PostgreSQL, every fifth round kills the database too, and the clients repeat every
  * create without a response after each round.
@@ -36,7 +36,12 @@ export interface CrashFigures {
   readonly conflicts: number;
   /** Creates without a response. */
   readonly unacknowledged: number;
-  /** One line for each acknowledged plant that is missing or different, and for each plant that exists in part. */
+  /** Deletes that got a 204, or a 40401 when they were repeated. */
+  readonly deleted: number;
+  /**
+   * One line for each acknowledged plant that is missing or different, for each deleted plant that is there, and for each plant
+   * that exists in part.
+   */
   readonly faults: readonly string[];
 }
 
@@ -58,6 +63,8 @@ interface Create {
   readonly name: string;
   readonly tag: string;
   result: "acknowledged" | "conflict" | "unacknowledged";
+  /** Absent if its id was not deleted. */
+  deletion?: "acknowledged" | "unacknowledged";
 }
 
 /**
@@ -85,6 +92,7 @@ const noFigures = {
   acknowledged: 0,
   conflicts: 0,
   unacknowledged: 0,
+  deleted: 0,
 };
 
 async function runOnSqlite(
@@ -113,6 +121,7 @@ async function runOnSqlite(
     }
     figures.acknowledged += count(creates, "acknowledged");
     figures.conflicts += count(creates, "conflict");
+    figures.deleted += countDeleted(creates);
     // The servers recover the store, not the check.
     servers = await startServers(place, 1 + (round % 2));
     allCreates.push(...creates);
@@ -156,6 +165,7 @@ export async function runPostgresCrashRounds(
       faults.push(...check(stored, creates, `round ${round}`));
       figures.acknowledged += count(creates, "acknowledged");
       figures.conflicts += count(creates, "conflict");
+      figures.deleted += countDeleted(creates);
       if (round % 10 === 0) log(`${round} of ${rounds} rounds, ${faults.length} faults`);
     }
   } finally {
@@ -176,7 +186,8 @@ async function startServers(place: Place, number: number): Promise<readonly Serv
 }
 
 async function startServer({ store, home }: Place): Promise<Server> {
-  const child = spawn(process.execPath, [binary, "serve", "--port", "0", "--log-level", "error"], {
+  const args = ["serve", "--port", "0", "--log-level", "error", "--operations", "all"];
+  const child = spawn(process.execPath, [binary, ...args], {
     env: { HOME: home, PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token },
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -212,6 +223,10 @@ async function createUntilKilled(
         return send(url, create);
       });
       await Promise.all(pending);
+      const ofId = creates.filter((create) => create.id === id);
+      const isDeleted = id % 4 === 0 && ofId.every(({ result }) => result !== "unacknowledged");
+      const server = servers[id % servers.length];
+      if (isDeleted && server !== undefined) await remove(server.url, ofId);
     }
   }
 
@@ -225,11 +240,15 @@ async function createUntilKilled(
   return creates;
 }
 
-/** Repeats the creates without a response at a new server, and kills it. */
+/** Repeats the creates and the deletes without a response at a new server, and kills it. */
 async function repeatUnacknowledged(place: Place, creates: readonly Create[]): Promise<void> {
   const server = await startServer(place);
   const unacknowledged = creates.filter(({ result }) => result === "unacknowledged");
   await Promise.all(unacknowledged.map((create) => send(server.url, create)));
+  const undeleted = creates.filter(({ deletion }) => deletion === "unacknowledged");
+  const ids = new Set(undeleted.map(({ id }) => id));
+  const toOfId = (id: number): Create[] => undeleted.filter((create) => create.id === id);
+  await Promise.all(Array.from(ids, (id) => remove(server.url, toOfId(id))));
   await kill([server]);
 }
 
@@ -246,6 +265,23 @@ async function send(url: string, create: Create): Promise<void> {
     if (response.status === 200) create.result = "acknowledged";
     else if (error === 40_900) create.result = "conflict";
     // 50300 and 50301 acknowledge nothing.
+  } catch {
+    // The server was killed.
+  }
+}
+
+/** Deletes the plant of creates with one id, and records whether the response says that it is gone. */
+async function remove(url: string, creates: readonly Create[]): Promise<void> {
+  const [first] = creates;
+  for (const create of creates) create.deletion = "unacknowledged";
+  try {
+    const response = await fetch(`${url}/plants/${first?.id}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const body = await response.text();
+    if (response.status !== 204 && !body.includes('"error":40401,')) return;
+    for (const create of creates) create.deletion = "acknowledged";
   } catch {
     // The server was killed.
   }
@@ -313,7 +349,10 @@ function findProblem(
 ): string | undefined {
   const acknowledged = creates.filter(({ result }) => result === "acknowledged");
   if (acknowledged.length > 1) return "has two winners";
+  const deletion = creates[0]?.deletion;
+  if (deletion === "acknowledged") return stored && "was deleted and is there";
   if (stored === undefined) {
+    if (deletion === "unacknowledged") return undefined;
     const isMissing = creates.some(({ result }) => result !== "unacknowledged");
     return isMissing ? "is missing" : undefined;
   }
@@ -325,6 +364,11 @@ function findProblem(
 
 function count(creates: readonly Create[], result: Create["result"]): number {
   return creates.filter((create) => create.result === result).length;
+}
+
+function countDeleted(creates: readonly Create[]): number {
+  const deleted = creates.filter(({ deletion }) => deletion === "acknowledged");
+  return new Set(deleted.map(({ id }) => id)).size;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,6 +1,7 @@
 /**
- * Histories, as Jepsen checks them: clients create few ids through two servers on one store while servers are killed and
- * paused, and PostgreSQL restarts at once. An order must explain the results of each id, the reads of `export`, and the end.
+ * Histories, as Jepsen checks them: clients create, delete and read few ids through two servers on one store while servers
+ * are killed and paused, and PostgreSQL restarts at once. An order must explain the results of each id, the reads of clients
+ * and of `export`, and the end.
  *
  * Each history takes ten seconds. A longer run:
  *
@@ -11,6 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
   type CreateOutcome,
+  type DeleteOutcome,
   isLinearizable,
   type Operation,
   type Policy,
@@ -71,6 +73,44 @@ async function send(port: number, id: number, name: string): Promise<CreateOutco
   }
 }
 
+/** Sends a request for an operation besides the create. @returns undefined without a response of a handler */
+async function request(
+  port: number,
+  method: string,
+  target: string,
+): Promise<{ readonly response: Response; readonly body: string } | Error> {
+  try {
+    const signal = AbortSignal.timeout(requestTimeoutMs);
+    const headers = { authorization: `Bearer ${token}` };
+    const response = await fetch(`http://127.0.0.1:${port}${target}`, { method, headers, signal });
+    return { response, body: await response.text() };
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Sends a delete. @returns undefined if it was certainly not sent */
+async function remove(port: number, id: number): Promise<DeleteOutcome | undefined> {
+  const sent = await request(port, "DELETE", `/plants/${id}`);
+  if (sent instanceof Error) {
+    const { cause } = sent as { cause?: { code?: string } };
+    return cause?.code === "ECONNREFUSED" ? undefined : "unknown";
+  }
+  if (sent.response.status === 204) return "deleted";
+  return sent.body.includes('"error":40401,') ? "absent" : "unknown";
+}
+
+/** Reads the name of an id; `failed` if it could not be read. */
+async function readName(
+  port: number,
+  id: number,
+): Promise<{ name: string | undefined } | "failed"> {
+  const sent = await request(port, "GET", `/plants?after=${id - 1}&limit=1`);
+  if (sent instanceof Error || sent.response.status !== 200) return "failed";
+  const [plant] = JSON.parse(sent.body) as { id: number; name: string }[];
+  return { name: plant?.id === id ? plant.name : undefined };
+}
+
 /** Exports the store. @returns the names by id; undefined if the store could not be read */
 async function exportAll(home: string, store: string): Promise<Map<number, string> | undefined> {
   const { code, stdout } = await runBinary(["export", "--store", store], { home });
@@ -85,9 +125,12 @@ async function record(store: string, policy: Policy, isPostgres: boolean) {
   const home = await createTemporaryDirectory();
   const ports = [await findFreePort(), await findFreePort()];
   const env = { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token };
-  const start = (port: number): Running =>
-    startBinary(["serve", "--port", `${port}`, "--on-conflict", policy], { home, env });
-  const servers = ports.map(start);
+  const startServer = (port: number): Running =>
+    startBinary(["serve", "--port", `${port}`, "--on-conflict", policy, "--operations", "all"], {
+      home,
+      env,
+    });
+  const servers = ports.map(startServer);
   await Promise.all(servers.map((server) => server.firstLine));
 
   const startedAtMs = performance.now();
@@ -99,10 +142,28 @@ async function record(store: string, policy: Policy, isPostgres: boolean) {
     while (isRunning()) {
       const id = pickId();
       const value = pick(values);
-      const startMs = performance.now();
-      const result = await send(pick(ports), id, value);
-      const end = performance.now();
-      if (result !== undefined) add(id, { kind: "create", start: startMs, end, value, result });
+      const kind = pick(["create", "create", "create", "delete", "read"] as const);
+      const start = performance.now();
+      let result: CreateOutcome | DeleteOutcome | undefined;
+      if (kind === "create") {
+        const outcome = await send(pick(ports), id, value);
+        const end = performance.now();
+        if (outcome !== undefined) add(id, { kind, start, end, value, result: outcome });
+        result = outcome;
+      } else if (kind === "delete") {
+        const outcome = await remove(pick(ports), id);
+        const end = performance.now();
+        if (outcome !== undefined) add(id, { kind, start, end, result: outcome });
+        result = outcome;
+      } else {
+        const outcome = await readName(pick(ports), id);
+        const end = performance.now();
+        if (outcome === "failed") result = "unknown";
+        else {
+          add(id, { kind, start, end, value: outcome.name });
+          result = "absent";
+        }
+      }
       await sleep(result === undefined || result === "unknown" ? 200 : 10 * Math.random());
     }
   }
@@ -134,7 +195,7 @@ async function record(store: string, policy: Policy, isPostgres: boolean) {
         case 0:
           server.child.kill("SIGKILL");
           await server.finished;
-          servers[place] = start(ports[place] as number);
+          servers[place] = startServer(ports[place] as number);
           await servers[place].firstLine;
           faults.kills++;
           break;
@@ -180,7 +241,7 @@ describe.each(engines)("%s", (engine, toStore) => {
         .map((operation) => (operation.kind === "read" ? "read" : operation.result));
       const changing = policy === "reject" ? "conflict" : "replaced";
       expect(new Set(outcomes)).toEqual(
-        new Set(["created", "unchanged", changing, "unknown", "read"]),
+        new Set(["created", "unchanged", changing, "deleted", "absent", "unknown", "read"]),
       );
       expect(Math.min(faults.kills, faults.pauses)).toBeGreaterThan(0);
       expect(faults.restarts > 0).toBe(isPostgres);

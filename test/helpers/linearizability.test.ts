@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type CreateOutcome,
+  type DeleteOutcome,
   isLinearizable,
   type Operation,
   type Policy,
@@ -10,6 +11,10 @@ import {
 
 function create(start: number, end: number, value: string, result: CreateOutcome): Operation {
   return { kind: "create", start, end, value, result };
+}
+
+function remove(start: number, end: number, result: DeleteOutcome): Operation {
+  return { kind: "delete", start, end, result };
 }
 
 function read(start: number, end: number, value: string | undefined): Operation {
@@ -103,6 +108,47 @@ describe("a history is linearizable", () => {
       [create(1, 2, "a", "created"), create(3, 6, "b", "replaced"), create(4, 5, "b", "replaced")],
     ],
     [
+      "if a delete and a create at once took effect in some order",
+      true,
+      "reject",
+      [create(1, 2, "a", "created"), remove(3, 6, "deleted"), create(4, 5, "b", "created")],
+    ],
+    [
+      "not if a plant is deleted twice",
+      false,
+      "reject",
+      [create(1, 2, "a", "created"), remove(3, 6, "deleted"), remove(4, 5, "deleted")],
+    ],
+    [
+      "not if a delete misses what was acknowledged before",
+      false,
+      "reject",
+      [create(1, 2, "a", "created"), remove(3, 4, "absent")],
+    ],
+    [
+      "not if a deleted plant returns",
+      false,
+      "reject",
+      [create(1, 2, "a", "created"), remove(3, 4, "deleted"), read(5, 6, "a")],
+    ],
+    [
+      "not if a create that was repeated after a delete took effect twice",
+      false,
+      "reject",
+      [create(1, 9, "a", "created"), remove(3, 4, "deleted"), read(10, 11, "a")],
+    ],
+    [
+      "if a delete without a response took effect late",
+      true,
+      "reject",
+      [
+        create(1, 2, "a", "created"),
+        remove(3, 4, "unknown"),
+        read(5, 6, "a"),
+        create(7, 8, "b", "created"),
+      ],
+    ],
+    [
       "not if a replaced value returns",
       false,
       "replace",
@@ -117,16 +163,21 @@ describe("a history is linearizable", () => {
 function simulate(
   steps: readonly {
     readonly value: string;
-    readonly isRead: boolean;
+    readonly kind: Operation["kind"];
     readonly early: number;
     readonly late: number;
   }[],
   policy: Policy,
 ): Operation[] {
   let stored: string | undefined;
-  return steps.map(({ value, isRead, early, late }, index) => {
+  return steps.map(({ value, kind, early, late }, index) => {
     const [start, end] = [index - early, index + late];
-    if (isRead) return read(start, end, stored);
+    if (kind === "read") return read(start, end, stored);
+    if (kind === "delete") {
+      const deleted = stored === undefined ? "absent" : "deleted";
+      stored = undefined;
+      return remove(start, end, deleted);
+    }
     const other = policy === "replace" ? "replaced" : "conflict";
     const result = stored === undefined ? "created" : stored === value ? "unchanged" : other;
     if (result !== "conflict") stored = value;
@@ -139,7 +190,7 @@ const anySteps = (longest: number) =>
   fc.array(
     fc.record({
       value: fc.constantFrom("a", "b", "c"),
-      isRead: fc.boolean(),
+      kind: fc.constantFrom<Operation["kind"]>("create", "create", "delete", "read", "read"),
       early: fc.double({ min: 0, max: longest, noNaN: true }),
       late: fc.double({ min: 0, max: longest, noNaN: true }),
     }),
@@ -159,7 +210,7 @@ describe("the checker", () => {
     fc.assert(
       fc.property(anySteps(3), anyPolicy, fc.infiniteStream(fc.nat(9)), (steps, policy, lost) => {
         const history = simulate(steps, policy).map((operation): Operation => {
-          const isLost = operation.kind === "create" && lost.next().value === 0;
+          const isLost = operation.kind !== "read" && lost.next().value === 0;
           return isLost ? { ...operation, result: "unknown" } : operation;
         });
         expect(isLinearizable(history, policy)).toBe(true);
@@ -177,11 +228,13 @@ describe("the checker", () => {
         history[index] =
           operation.kind === "read"
             ? { ...operation, value: operation.value === undefined ? "a" : undefined }
-            : {
-                ...operation,
-                result:
-                  results.filter((result) => result !== operation.result)[change] ?? "created",
-              };
+            : operation.kind === "delete"
+              ? { ...operation, result: operation.result === "absent" ? "deleted" : "absent" }
+              : {
+                  ...operation,
+                  result:
+                    results.filter((result) => result !== operation.result)[change] ?? "created",
+                };
         expect(isLinearizable(history, policy)).toBe(false);
       }),
     );

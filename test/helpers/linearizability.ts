@@ -8,9 +8,13 @@
  */
 export type CreateOutcome = "created" | "unchanged" | "replaced" | "conflict" | "unknown";
 
+/** Result of a delete; `unknown` as that of a create. */
+export type DeleteOutcome = "deleted" | "absent" | "unknown";
+
 /** An operation on one id. Times are of one clock. */
 export type Operation = { readonly start: number; readonly end: number } & (
   | { readonly kind: "create"; readonly value: string; readonly result: CreateOutcome }
+  | { readonly kind: "delete"; readonly result: DeleteOutcome }
   /** The value is undefined if the id had no plant. */
   | { readonly kind: "read"; readonly value: string | undefined }
 );
@@ -25,6 +29,10 @@ function apply(
   policy: Policy,
 ): string | undefined | false {
   if (operation.kind === "read") return operation.value === stored && stored;
+  if (operation.kind === "delete") {
+    const expected = stored === undefined ? "absent" : "deleted";
+    return operation.result === "unknown" || operation.result === expected ? undefined : false;
+  }
   const { value, result } = operation;
   const other = policy === "replace" ? "replaced" : "conflict";
   const expected = stored === undefined ? "created" : stored === value ? "unchanged" : other;
@@ -51,7 +59,7 @@ export function isLinearizable(history: readonly Operation[], policy: Policy): b
     );
     if (open.every(({ operation }) => isUnknown(operation))) return true;
     const firstEnd = Math.min(...open.map(({ end }) => end));
-    // Creates with an unknown result come last, and only where they change the value: they may also take effect later.
+    // Changes with an unknown result come last, and only where they change the value: they may also take effect later.
     return open
       .toSorted((a, b) => Number(isUnknown(a.operation)) - Number(isUnknown(b.operation)))
       .some(({ operation, bit }) => {
@@ -66,5 +74,5 @@ export function isLinearizable(history: readonly Operation[], policy: Policy): b
 }
 
 function isUnknown(operation: Operation): boolean {
-  return operation.kind === "create" && operation.result === "unknown";
+  return operation.kind !== "read" && operation.result === "unknown";
 }
