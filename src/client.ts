@@ -1,7 +1,9 @@
 /** The public API of a client of plant stores, without the store and the server. */
 export {
   type CreateResponse,
+  type DeleteResponse,
   NotAPlantStoreError,
+  PageTooLargeError,
   type ProxyLimit,
   type Rejection,
   type StopCause,
@@ -17,8 +19,10 @@ export {
   type CreateManyOptions,
   type CreateManyResult,
   type CreateOptions,
+  type DeleteOptions,
+  type ListPagesOptions,
   type PlantClient,
   type PlantClientOptions,
 } from "./library/plant-client.ts";
-export type { ErrorBody, NewPlant, Plant } from "./core/plant.ts";
+export type { ErrorBody, NewPlant, Plant, PlantInput } from "./core/plant.ts";
 export type { SuccessfulResult } from "./core/store.ts";

@@ -16,9 +16,13 @@ import {
 } from "./results.ts";
 
 /** Options for {@link sendPlant}. */
-export interface SendPlantOptions {
+export interface SendPlantOptions extends AttemptOptions {
   /** URL and headers, from `toCreateRequest`. */
   readonly request: CreateRequest;
+}
+
+/** Options for {@link sendWithRetries}. */
+export interface AttemptOptions {
   /** Limit for each attempt in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
   /** Attempts after the first, if the failure is transient. */
@@ -41,8 +45,11 @@ export interface Retry {
   readonly failure: Failure;
 }
 
+/** An Error as the response. */
+export type ErrorResponse = CreateResponse & { readonly ok: false };
+
 /** A missing response, or an Error. */
-type Failure = UnavailableError | (CreateResponse & { readonly ok: false });
+type Failure = UnavailableError | ErrorResponse;
 
 /**
  * Creates one plant.
@@ -52,14 +59,42 @@ type Failure = UnavailableError | (CreateResponse & { readonly ok: false });
  * @throws UnavailableError if the last attempt got no response of the store
  * @throws NotAPlantStoreError if another server responded
  */
-export async function sendPlant(
+export function sendPlant(
   body: string,
   options: SendPlantOptions,
   onRetry?: (retry: Retry) => void,
 ): Promise<FinalResponse> {
+  const { request, isStoreKnown } = options;
+  const parse = (response: ClientResponse): CreateResponse =>
+    parseResponse(response, request, isStoreKnown?.());
+  return sendWithRetries({ ...request, body }, parse, options, onRetry);
+}
+
+/** The part of a request that is the same in each attempt. */
+type RepeatedRequest = Pick<
+  ClientRequest,
+  "method" | "url" | "headers" | "ca" | "body" | "maxResponseBytes"
+>;
+
+/** The success of an operation, or an Error. */
+type Result = { readonly ok: true } | ErrorResponse;
+
+/**
+ * Sends a request until it gets a response that is no transient failure.
+ *
+ * @param parse parses a response; it may throw an UnavailableError, and any other error ends the attempts
+ * @throws UnavailableError if the last attempt got no response of the store
+ * @throws NotAPlantStoreError if another server responded
+ */
+export async function sendWithRetries<Parsed extends Result>(
+  request: RepeatedRequest,
+  parse: (response: ClientResponse) => Parsed,
+  options: AttemptOptions,
+  onRetry?: (retry: Retry) => void,
+): Promise<Parsed & { readonly attempts: number }> {
   const { retries, signal, stopSending } = options;
   for (let attempt = 1; ; attempt++) {
-    const { result, retryAfterMs } = await send(body, attempt, options);
+    const { result, retryAfterMs } = await send(request, parse, attempt, options);
     const failure = toTransientFailure(result);
     if (failure === undefined || attempt > retries) return finish(result, attempt);
     const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
@@ -71,24 +106,25 @@ export async function sendPlant(
 }
 
 /** Returns the failure of a result if a retry may succeed. */
-export function toTransientFailure(result: CreateResponse | UnavailableError): Failure | undefined {
+export function toTransientFailure(result: Result | UnavailableError): Failure | undefined {
   if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
   if (result.ok) return undefined;
   const next = findErrorRow(result.error.error)?.next;
   return next === "retry" || next === "retryAfter" ? result : undefined;
 }
 
-async function send(
-  body: string,
+async function send<Parsed extends Result>(
+  request: RepeatedRequest,
+  parse: (response: ClientResponse) => Parsed,
   attempt: number,
-  { request, timeoutMs, post, isStoreKnown, signal }: SendPlantOptions,
+  { timeoutMs, post, signal }: AttemptOptions,
 ) {
   let retryAfterMs: number | undefined;
   try {
-    const response = await post({ ...request, body, timeoutMs, signal, isRetry: attempt > 1 });
+    const response = await post({ ...request, timeoutMs, signal, isRetry: attempt > 1 });
     const retryAfter = readHeader(response.headers, "retry-after");
     if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
-    return { result: parseResponse(response, request, isStoreKnown?.()), retryAfterMs };
+    return { result: parse(response), retryAfterMs };
   } catch (error) {
     if (error instanceof UnavailableError) return { result: error, retryAfterMs };
     throw error;
@@ -100,7 +136,10 @@ function isPermanent({ reason, detail }: UnavailableError): boolean {
   return reason === "insecure" || (reason === "unknownHost" && detail !== "EAI_AGAIN");
 }
 
-function finish(result: CreateResponse | UnavailableError, attempts: number): FinalResponse {
+function finish<Parsed extends Result>(
+  result: Parsed | UnavailableError,
+  attempts: number,
+): Parsed & { readonly attempts: number } {
   if (!(result instanceof UnavailableError)) return { ...result, attempts };
   const { reason, url, detail, cause } = result;
   throw new UnavailableError(reason, url, detail, { cause, attempts });
@@ -108,7 +147,7 @@ function finish(result: CreateResponse | UnavailableError, attempts: number): Fi
 
 const userAgent = `plantstore/${manifest.version}`;
 
-/** A create without its body. */
+/** A request without its method and body. */
 export type CreateRequest = Pick<ClientRequest, "url" | "headers" | "ca">;
 
 /** Further parts of a request. */
@@ -147,19 +186,38 @@ export function toCreateRequest(
 /** Transient failures of a proxy in front of the plant store (RFC 6585 section 4, RFC 9110 section 15.6). */
 const gatewayStatuses: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
-/**
- * Parses the Plant or the Error of a response. An Error may have the status 400, or the status that its number begins
- * with. Text from the server never contains the token of the request, and has at most the length of a message.
- *
- * @param isStoreKnown true if a plant store is at this URL: any undocumented 5xx is then a transient failure of a proxy
- * @throws NotAPlantStoreError for any other response, and for a limit of a proxy
- * @throws UnavailableError for a transient failure of a proxy
- */
+/** Parses the Plant or the Error of a response, as {@link parseError}. */
 export function parseResponse(
   response: ClientResponse,
   request: CreateRequest,
-  isStoreKnown = false,
+  isStoreKnown?: boolean,
 ): CreateResponse {
+  const error = parseError(response, request, 200, isStoreKnown);
+  if (error !== undefined) return error;
+  const plant = parsePlant(response.body);
+  if (plant === undefined) {
+    throw new NotAPlantStoreError(request.url, "HTTP 200, JSON without a Plant");
+  }
+  const result = toResult(readHeader(response.headers, resultHeader.toLowerCase()));
+  return { ok: true, plant, result };
+}
+
+/**
+ * Parses the Error of a response. It may have the status 400, or the status that its number begins with. Text from the
+ * server never contains the token of the request, and has at most the length of a message.
+ *
+ * @param success the status without an Error: 204, or 200 with a body of JSON
+ * @param isStoreKnown true if a plant store is at this URL: any undocumented 5xx is then a transient failure of a proxy
+ * @returns undefined for a response with that status
+ * @throws NotAPlantStoreError for any other response, and for a limit of a proxy
+ * @throws UnavailableError for a transient failure of a proxy
+ */
+export function parseError(
+  response: ClientResponse,
+  request: CreateRequest,
+  success: 200 | 204,
+  isStoreKnown = false,
+): ErrorResponse | undefined {
   const { status, headers, body } = response;
   const { url } = request;
   const foreign = (detail: string): Error =>
@@ -194,16 +252,15 @@ export function parseResponse(
     const message = `a proxy in front of the store limits URLs and headers (status ${status}): large_client_header_buffers in nginx`;
     throw new NotAPlantStoreError(url, message, { proxyLimit: "head" });
   }
+  if (status === 204 && success === 204) return undefined;
   if (coding.toLowerCase() !== "identity") {
     throw foreign(`, compressed with ${quoteInput(redact(coding))}`);
   }
-  if (!isReadable || (status !== 200 && status !== 400)) {
+  if (!isReadable || (status !== success && status !== 400)) {
     throw foreign(`, ${quoteInput(redact(type)) || "no content type"}`);
   }
   if (status === 400) throw foreign(", JSON without an Error");
-  const plant = parsePlant(body);
-  if (plant === undefined) throw foreign(", JSON without a Plant");
-  return { ok: true, plant, result: toResult(read(resultHeader.toLowerCase())) };
+  return undefined;
 }
 
 /** Returns a header. Joins a repeated header as a list (RFC 9110 section 5.3). */

@@ -16,7 +16,7 @@ export type Fetch = (url: string, init: RequestInit) => Response | Promise<Respo
 /** Creates a Post that sends its requests with `fetch`. It needs no pool: `fetch` decides about connections. */
 export function createFetchPost(fetch: Fetch): Post {
   return async (request) => {
-    const { url, headers, body, timeoutMs, signal } = request;
+    const { method = "POST", url, headers, body, timeoutMs, signal } = request;
     signal?.throwIfAborted();
     const stopping = new AbortController();
     const timer = setTimeout(() => {
@@ -24,9 +24,10 @@ export function createFetchPost(fetch: Fetch): Post {
     }, timeoutMs);
     const release = onAbort(signal, () => stopping.abort());
     const init: RequestInit = {
-      method: "POST",
+      method,
       headers,
-      body,
+      // fetch rejects a GET with a body, even an empty one.
+      body: method === "POST" ? body : null,
       credentials: "omit",
       redirect: "manual",
       signal: stopping.signal,

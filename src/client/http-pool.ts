@@ -126,8 +126,9 @@ function dispatch(
   path: string,
   request: ClientRequest,
 ): Promise<ClientResponse> {
-  const { url, headers, body, timeoutMs } = request;
+  const { url, method = "POST", headers, body, timeoutMs } = request;
   return new Promise((resolve) => {
+    let starts = 0;
     let head: ResponseHead = { status: 0, headers: {} };
     let chunks: Buffer[] = [];
     let length = 0;
@@ -135,7 +136,7 @@ function dispatch(
     const finish = (): void => {
       if (!pending.delete(fail)) return;
       clearTimeout(timer);
-      resolve({ ...head, body: Buffer.concat(chunks) });
+      resolve({ ...head, body: Buffer.concat(chunks), wasRepeated: starts > 1 });
     };
     const fail = (error: Error): void => {
       if (!pending.delete(fail)) return;
@@ -150,15 +151,16 @@ function dispatch(
     pending.add(fail);
     // A create is idempotent, although POST is not, so the next request need not wait for the response.
     const options = {
-      method: "POST",
+      method,
       path,
       headers,
-      body,
+      body: body || null,
       idempotent: true,
       blocking: false,
     } as const;
     pool.dispatch(options, {
       onRequestStart(controller) {
+        starts++;
         chunks = [];
         length = 0;
         // Closes the connection. undici sends the other requests on it again.

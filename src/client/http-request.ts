@@ -4,16 +4,16 @@ import type { IncomingMessage } from "node:http";
 import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import { isError } from "../core/messages.ts";
-import { NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { NotAPlantStoreError, ResponseTooLongError, UnavailableError } from "./results.ts";
 
 /** Number of bytes that are read of any response. An Error has fewer: its message has at most 1000. */
 const maxErrorBytes = 64 * 1024;
 /** A Plant repeats the request body, and JSON escapes one character with up to six bytes. */
 const plantBytesPerBodyCharacter = 6;
 
-/** Sends a POST request, as a Post. */
+/** Sends a request, as a Post. */
 export function post(message: ClientRequest): Promise<ClientResponse> {
-  return send("POST", message);
+  return send(message.method ?? "POST", message);
 }
 
 /** Sends a GET request. It fails as a Post. */
@@ -83,7 +83,7 @@ async function send(method: string, message: ClientRequest): Promise<ClientRespo
 export async function readBody(
   parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   head: ResponseHead,
-  request: Pick<ClientRequest, "url" | "body">,
+  request: Pick<ClientRequest, "url" | "body" | "maxResponseBytes">,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -96,23 +96,23 @@ export async function readBody(
 }
 
 /**
- * Checks whether a response is read past its first bytes. Only a Plant can have more than 64 KiB, up to the size that its
- * request allows. The head of any other response tells what it is.
+ * Checks whether a response is read past its first bytes. Only a Plant or a page can have more than 64 KiB, up to the size that
+ * its request allows. The head of any other response tells what it is.
  *
  * @param length number of bytes that have arrived
  * @param request its URL, and the body that a Plant repeats
- * @throws NotAPlantStoreError for a longer Plant
+ * @throws ResponseTooLongError for a longer Plant or page
  */
 export function needsMore(
   { status, headers }: ResponseHead,
   length: number,
-  { url, body }: Pick<ClientRequest, "url" | "body">,
+  { url, body, maxResponseBytes }: Pick<ClientRequest, "url" | "body" | "maxResponseBytes">,
 ): boolean {
   if (length <= maxErrorBytes) return true;
   if (status !== 200 || !/json/i.test(String(headers["content-type"]))) return false;
-  const maxBytes = maxErrorBytes + plantBytesPerBodyCharacter * body.length;
+  const maxBytes = maxResponseBytes ?? maxErrorBytes + plantBytesPerBodyCharacter * body.length;
   if (length <= maxBytes) return true;
-  throw new NotAPlantStoreError(url, `a response of more than ${maxBytes} bytes`);
+  throw new ResponseTooLongError(url, `a response of more than ${maxBytes} bytes`);
 }
 
 /** Uses `headersDistinct`, which keeps repeated headers; `headers` has only the first. */
@@ -120,14 +120,19 @@ function toHead({ statusCode = 0, headersDistinct }: IncomingMessage): ResponseH
   return { status: statusCode, headers: headersDistinct };
 }
 
-/** A request with a body. */
+/** A request. */
 export interface ClientRequest {
+  /** `POST` by default. Every method can be repeated, because the operations of a plant store are idempotent. */
+  readonly method?: "DELETE" | "GET" | "POST" | undefined;
   /** As in `core/base-url`, with the path. */
   readonly url: string;
   /** Certificates of trusted authorities, in PEM. Default: those of Node. */
   readonly ca?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** Empty unless the method is `POST`. */
   readonly body: string;
+  /** Limit for the body of the response, in bytes; by default that of a Plant. */
+  readonly maxResponseBytes?: number | undefined;
   /** Limit for the whole request in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
   /** True if an earlier attempt failed. A pool then uses a separate connection, which no other request can delay. */
@@ -146,10 +151,12 @@ export interface ResponseHead {
 /** A response: not decompressed, redirects not followed, and complete unless it is longer than any of a plant store. */
 export interface ClientResponse extends ResponseHead {
   readonly body: Uint8Array;
+  /** True if the request was sent twice, because a connection ended before the response. */
+  readonly wasRepeated?: boolean;
 }
 
 /**
- * Sends a POST request and reads the response.
+ * Sends a request and reads the response.
  *
  * @throws UnavailableError without a complete response
  * @throws NotAPlantStoreError for a response that is not HTTP, or too long

@@ -23,6 +23,11 @@ export type CreateResponse =
       readonly requestId?: string | undefined;
     };
 
+/** Response of a plant store to a deletion. */
+export type DeleteResponse =
+  | { readonly ok: true; readonly error?: undefined; readonly requestId?: undefined }
+  | Extract<CreateResponse, { ok: false }>;
+
 /** The last response to a create, with the number of attempts. */
 export type FinalResponse = CreateResponse & { readonly attempts: number };
 
@@ -129,6 +134,25 @@ export class NotAPlantStoreError extends Error {
     super(proxyLimit === undefined ? message : detail, options);
     this.url = url;
     this.proxyLimit = proxyLimit;
+  }
+}
+
+/** A response with more bytes than the client reads. */
+export class ResponseTooLongError extends NotAPlantStoreError {}
+
+/** A page of plants with more bytes than the client reads: one plant that is too large. The next pages can be listed. */
+export class PageTooLargeError extends Error {
+  override readonly name = "PageTooLargeError";
+  /** The id that the plant follows; undefined if it is the first one. */
+  readonly after: bigint | undefined;
+
+  constructor(after: bigint | undefined, options?: ErrorOptions) {
+    const place = after === undefined ? "the first plant" : `the plant after the id ${after}`;
+    super(
+      `${place} is too large for a response: read it where the store is, and continue after its id`,
+      options,
+    );
+    this.after = after;
   }
 }
 
@@ -252,19 +276,28 @@ export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
   return isSendable(plant) ? { status: "valid", plant } : { status: "rejected", error: plant };
 }
 
-/** The response that stopped `createMany`, because every other create would get the same Error. */
+/** The response that stopped `createMany`, because every other create would get the same Error, or `list`. */
 export type StopCause = Extract<CreateResponse, { ok: false }> & { readonly attempts: number };
 
-/** Thrown after all results when every other create would fail as well, for example because the token is rejected. */
+/**
+ * Thrown after all results when every other create would fail as well, for example because the token is rejected, and if a
+ * page of plants cannot be listed.
+ */
 export class StoppedError extends Error {
   override readonly name = "StoppedError";
   /** The response with the Error. */
   override readonly cause: StopCause;
 
-  /** @param cause inside of plantstore also an error; a program gets that error itself */
-  constructor(cause: StopCause | UnavailableError | NotAPlantStoreError) {
+  /**
+   * @param cause inside of plantstore also an error; a program gets that error itself
+   * @param consequence begins the message
+   */
+  constructor(
+    cause: StopCause | UnavailableError | NotAPlantStoreError,
+    consequence = "every other create would fail as well",
+  ) {
     const { message } = "ok" in cause ? cause.error : cause;
-    super(`every other create would fail as well: ${message}`);
+    super(`${consequence}: ${message}`);
     this.cause = cause as StopCause;
   }
 }

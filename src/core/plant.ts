@@ -14,6 +14,9 @@ export interface NewPlant extends Plant {
   readonly id: bigint;
 }
 
+/** A NewPlant whose id may also be a safe integer, as a program can write it. */
+export type PlantInput = Omit<NewPlant, "id"> & { readonly id: bigint | number };
+
 /** Body of an error response. */
 export interface ErrorBody {
   /** A number of the error table; another service can send any int32. */

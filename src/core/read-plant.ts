@@ -118,6 +118,48 @@ export function parsePlant(body: Uint8Array): Plant | undefined {
   return data && toPlant(data);
 }
 
+/** Parses the plants of a page, a JSON array, with exact ids; undefined for any other body. Ignores unknown members. */
+export function parsePlants(body: Uint8Array): readonly NewPlant[] | undefined {
+  const text = decodeJsonText(body);
+  if (text instanceof RequestError) return undefined;
+  const read = readJson(text, () => false);
+  if (read instanceof RequestError || !isArray(read.value)) return undefined;
+  const plants: NewPlant[] = [];
+  for (const element of splitArray(text)) {
+    const { value, problems } = readJson(element, isMember) as ParsedJson;
+    const plant = validateNewPlant(value, problems);
+    if (plant instanceof RequestError) return undefined;
+    plants.push(plant);
+  }
+  return plants;
+}
+
+/** Splits the text of a valid array into the texts of its elements. */
+function splitArray(text: string): readonly string[] {
+  const elements: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = findStringEnd(text, at);
+    else if (character === "[" || character === "{") {
+      if (++depth === 1) start = at + 1;
+    } else if (character === "]" || character === "}") depth--;
+    if (depth > 1 || (character !== "," && !(character === "]" && depth === 0))) continue;
+    const element = text.slice(start, at);
+    if (element.trim() !== "") elements.push(element);
+    start = at + 1;
+  }
+  return elements;
+}
+
+/** @param start of the quotation mark that begins a string */
+function findStringEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
+}
+
 /** Parses the Error in a response of status 400; undefined for any other body. */
 export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
   const members = parseObject(body, errorBodySchema.shape);
@@ -131,6 +173,10 @@ export function parseErrorBody(body: Uint8Array): ErrorBody | undefined {
 
 function isObject(value: ParsedJson["value"]): value is JsonMembers {
   return value instanceof Map;
+}
+
+function isArray(value: ParsedJson["value"]): boolean {
+  return typeof value === "object" && "is" in value && value.is === "an array";
 }
 
 /** Reads members of the object in a response body; undefined for any other value. */

@@ -1,7 +1,9 @@
 /** A client of a plant store for programs. */
 import type { Fetch } from "../client/fetch-post.ts";
+import type { SendPlantOptions } from "../client/create-plant.ts";
 import {
   type CreateResponse,
+  type DeleteResponse,
   type Rejection,
   type SentResult,
   StoppedError,
@@ -9,9 +11,9 @@ import {
 } from "../client/results.ts";
 import { onAbort } from "../core/attempt.ts";
 import { invalid, InvalidValue, isBuiltIn, isError } from "../core/messages.ts";
-import { type NewPlant, type Plant, toNewPlantJson } from "../core/plant.ts";
+import { type NewPlant, type Plant, type PlantInput, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
-import { assertPlantTypes, checkFunction, isIterable, listeningFetches } from "./checks.ts";
+import { checkFunction, checkId, checkPlantTypes, isIterable, listeningFetches } from "./checks.ts";
 import { clientOptions } from "./client-certificates.ts";
 import {
   assertKnownOptions,
@@ -21,7 +23,7 @@ import {
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
-import { baseUrl, httpUrl, token } from "./option-types.ts";
+import { baseUrl, checkInteger, httpUrl, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
 import { getDefaultFetch, loadPost, openTransport } from "./transport.ts";
 
@@ -58,7 +60,7 @@ export interface PlantClient {
    * @throws UnavailableError if the last attempt got no response
    * @throws NotAPlantStoreError if the response is not that of a plant store
    */
-  create(plant: NewPlant, options?: CreateOptions): Promise<CreateResponse>;
+  create(plant: PlantInput, options?: CreateOptions): Promise<CreateResponse>;
   /**
    * Creates any number of plants, several at once. It reads plants only as fast as they are created and their results are
    * taken. Plants with the same id are sent one after the other. Nothing is checked or sent before the loop begins.
@@ -72,9 +74,49 @@ export interface PlantClient {
    * @throws the reason of the signal, after the results of plants in flight: an abort stops no request
    */
   createMany(
-    plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
+    plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
     options?: CreateManyOptions,
   ): AsyncGenerator<CreateManyResult, void, undefined>;
+  /**
+   * Lists the plants in the order of their ids, page by page, with exact ids. A page is requested when the loop asks for it.
+   * One page is one snapshot, several are not. Only a server with all operations lists plants.
+   *
+   * @returns pages; none is empty
+   * @throws TypeError for an option with an invalid type, RangeError for a limit outside 1 … 1000
+   * @throws UnavailableError if the last attempt got no response
+   * @throws NotAPlantStoreError if a response is not that of a plant store
+   * @throws StoppedError if the store responds with an Error, for example because the token is rejected
+   * @throws PageTooLargeError for a plant that is too large for a response; its `after` says where to continue
+   * @throws the signal's reason
+   */
+  list(options?: ListPagesOptions): AsyncGenerator<readonly NewPlant[], void, undefined>;
+  /**
+   * Deletes the plant of an id. If a response was lost, a later Error that no plant has the id counts as a deletion. Only a
+   * server with all operations deletes plants.
+   *
+   * @returns the Error that the store sent, if it did not delete the plant
+   * @throws TypeError if the id is neither a bigint nor a safe integer
+   * @throws UnavailableError if the last attempt got no response; the plant may have been deleted
+   * @throws NotAPlantStoreError if the response is not that of a plant store
+   * @throws the signal's reason; the plant may have been deleted
+   */
+  delete(id: bigint | number, options?: DeleteOptions): Promise<DeleteResponse>;
+}
+
+/** Options for `list` of a client. */
+export interface ListPagesOptions {
+  /** Only plants with a larger id: a bigint, or a safe integer. */
+  readonly after?: bigint | number | undefined;
+  /** Maximum number of plants in each page: 1 … 1000; by default 100. */
+  readonly limit?: number | undefined;
+  /** Once aborted, the loop throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options for `delete` of a client. */
+export interface DeleteOptions {
+  /** Once aborted, the deletion rejects. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Members of a running store that are not options, so that a program can write `{ ...store, retries: 0 }`. */
@@ -105,20 +147,44 @@ export function createClient(options: PlantClientOptions): PlantClient {
   const bearer = checkOption("token", (value) => token.check(value), options.token);
   const checked = checkOptions(clientOptions, options);
   const { timeoutMs, retries, ca } = checked;
+
+  async function toSendOptions(signal: AbortSignal | undefined): Promise<SendPlantOptions> {
+    const { toCreateRequest } = await import("../client/create-plant.ts");
+    return {
+      request: toCreateRequest(url, bearer, { ca }),
+      timeoutMs,
+      retries,
+      post: await loadPost(fetch),
+      ...(signal && { signal }),
+    };
+  }
+
   return {
     async create(plant, createOptions = {}) {
-      assertPlantTypes(plant);
+      const exact = checkPlantTypes(plant);
       assertKnownOptions(createOptions, ["signal"]);
       const signal = checkOption("signal", checkSignal, createOptions.signal);
-      const { sendPlant, toCreateRequest } = await import("../client/create-plant.ts");
-      const post = await loadPost(fetch);
-      const { attempts: _, ...response } = await sendPlant(toNewPlantJson(plant), {
-        request: toCreateRequest(url, bearer, { ca }),
-        timeoutMs,
-        retries,
-        post,
-        ...(signal && { signal }),
-      });
+      const { sendPlant } = await import("../client/create-plant.ts");
+      const sendOptions = await toSendOptions(signal);
+      const { attempts: _, ...response } = await sendPlant(toNewPlantJson(exact), sendOptions);
+      return response;
+    },
+    async *list(listOptions = {}) {
+      assertKnownOptions(listOptions, ["after", "limit", "signal"]);
+      const { after, limit = 100 } = listOptions;
+      const afterId = after === undefined ? undefined : checkOption("after", checkId, after);
+      const { listPages, maxPagePlants } = await import("../client/list-plants.ts");
+      const range = { min: 1, max: maxPagePlants };
+      checkOption("limit", (value) => checkInteger(value, range), limit);
+      const signal = checkOption("signal", checkSignal, listOptions.signal);
+      yield* listPages({ after: afterId, limit }, await toSendOptions(signal));
+    },
+    async delete(id, deleteOptions = {}) {
+      const exact = checkOption("id", checkId, id);
+      assertKnownOptions(deleteOptions, ["signal"]);
+      const signal = checkOption("signal", checkSignal, deleteOptions.signal);
+      const { deletePlant } = await import("../client/delete-plants.ts");
+      const { attempts: _, ...response } = await deletePlant(exact, await toSendOptions(signal));
       return response;
     },
     async *createMany(plants, many = {}) {
@@ -207,7 +273,7 @@ interface CheckedOptions extends OptionValues<typeof clientOptions & typeof crea
 
 /** Creates plants; see `PlantClient.createMany`. */
 async function* createMany(
-  plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
+  plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
   { url, token: bearer, ca, signal = new AbortController().signal, ...options }: CheckedOptions,
 ): AsyncGenerator<CreateManyResult, void, undefined> {
   const { sendPlants } = await import("../client/create-plants.ts");
@@ -260,12 +326,12 @@ const noBytes = new Uint8Array();
 
 /** The plants of a program. It can be stopped, also while it waits for the next plant. */
 class PlantSource {
-  readonly #plants: Iterable<NewPlant> | AsyncIterable<NewPlant>;
+  readonly #plants: Iterable<PlantInput> | AsyncIterable<PlantInput>;
   #count = 0;
   #isStopped = false;
   #onStop: () => void = () => {};
 
-  constructor(plants: Iterable<NewPlant> | AsyncIterable<NewPlant>) {
+  constructor(plants: Iterable<PlantInput> | AsyncIterable<PlantInput>) {
     this.#plants = plants;
   }
 
@@ -282,9 +348,8 @@ class PlantSource {
       for (;;) {
         const next = await this.#untilStopped(iterator.next());
         if (next === undefined || next.done === true) return;
-        const plant = next.value;
         const record = ++this.#count;
-        assertPlantTypes(plant, `record ${record}: `);
+        const plant = checkPlantTypes(next.value, `record ${record}: `);
         yield { plant, bytes: noBytes, identity: { record, id: plant.id } };
       }
     } finally {

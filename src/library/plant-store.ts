@@ -6,7 +6,7 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import { createAuthenticator, mintToken } from "../auth/authenticator.ts";
 import { isLoopback } from "../core/base-url.ts";
 import { RequestError } from "../core/errors.ts";
-import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
+import { type NewPlant, type PlantInput, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
 import type { PlantFilter, PlantQuery, PlantStore } from "../core/store.ts";
 import { Faults } from "../server/faults.ts";
@@ -26,13 +26,13 @@ import {
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
-import { assertPlantTypes, checkFunction, isIterable, listeningFetches } from "./checks.ts";
+import { checkPlantTypes, checkFunction, checkId, isIterable, listeningFetches } from "./checks.ts";
 import { createListener, type PlantListener } from "./listener.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
 import { storeOptions } from "./store-options.ts";
 
 /** Plants to store, or the path of a file of plants: JSON in any layout, or a table if it ends in `.csv` or `.tsv`. */
-export type PlantSeed = string | Iterable<NewPlant> | AsyncIterable<NewPlant>;
+export type PlantSeed = string | Iterable<PlantInput> | AsyncIterable<PlantInput>;
 
 /** Options for {@link startPlantStore}. */
 export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
@@ -51,7 +51,9 @@ export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
 }
 
 /** Options for `list` of a running store. */
-export interface ListOptions extends PlantFilter {
+export interface ListOptions extends Omit<PlantFilter, "afterId"> {
+  /** Selects only plants with a larger id: a bigint, or a safe integer. */
+  readonly afterId?: bigint | number | undefined;
   /** Maximum number of plants, at least 1; by default 100. */
   readonly limit?: number | undefined;
 }
@@ -78,8 +80,8 @@ export interface RunningPlantStore {
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /** Responds to a request of a server of node:http, as in `createServer(store.listener)`, and of frameworks on top of it. */
   readonly listener: PlantListener;
-  /** Resolves with the plant of an id, or undefined. @throws TypeError if the id is not a bigint */
-  get(id: bigint): Promise<NewPlant | undefined>;
+  /** Resolves with the plant of an id, or undefined. @throws TypeError if the id is neither a bigint nor a safe integer */
+  get(id: bigint | number): Promise<NewPlant | undefined>;
   /** Resolves with some plants, in the order of their ids. @throws TypeError, RangeError for an invalid option */
   list(options?: ListOptions): Promise<readonly NewPlant[]>;
   /** Resolves with all plants in the order of their ids. */
@@ -215,9 +217,7 @@ function createRunningStore(
 
   return {
     async get(id) {
-      // In JavaScript it can be a number that has already lost digits.
-      if (typeof (id as unknown) !== "bigint") throw new TypeError("id must be a bigint");
-      return store.get(id);
+      return store.get(checkOption("id", checkId, id));
     },
     async list(options = {}) {
       assertKnownOptions(options, ["afterId", "tag", "limit"]);
@@ -226,14 +226,11 @@ function createRunningStore(
         tag,
         limit = 100,
       } = options as { readonly [Key in keyof ListOptions]: unknown };
-      if (afterId !== undefined && typeof afterId !== "bigint") {
-        throw new TypeError("afterId must be a bigint, or be left out");
-      }
       if (tag !== undefined && typeof tag !== "string") {
         throw new TypeError("tag must be a string, or be left out");
       }
       return list({
-        afterId,
+        afterId: afterId === undefined ? undefined : checkOption("afterId", checkId, afterId),
         tag,
         limit: checkOption("limit", (value) => checkInteger(value, limitRange), limit),
       });
@@ -272,14 +269,14 @@ function readSeedFile(path: string, maxRecordBytes: number): AsyncIterable<SeedR
 }
 
 async function* toSeedRecords(
-  plants: Iterable<NewPlant> | AsyncIterable<NewPlant>,
+  plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
 ): AsyncGenerator<SeedRecord, void, undefined> {
   let count = 0;
   for await (const plant of plants) {
     const name = `seed: record ${++count}`;
-    assertPlantTypes(plant, `${name}: `);
+    const exact = checkPlantTypes(plant, `${name}: `);
     // Checks the rules that types cannot express, such as the range of an id.
-    yield { plant: readNewPlant(Buffer.from(toNewPlantJson(plant))), name };
+    yield { plant: readNewPlant(Buffer.from(toNewPlantJson(exact))), name };
   }
 }
 

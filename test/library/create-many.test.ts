@@ -193,10 +193,13 @@ describe("plants that arrive one by one", () => {
 describe("throws", () => {
   it("a TypeError for a plant of a program without types", async () => {
     await using store = await startPlantStore();
-    const plants = [{ id: 1n, name: "fern" }, { id: 2, name: "moss" } as unknown as NewPlant];
+    const plants = [
+      { id: 1n, name: "fern" },
+      { id: 2 ** 53, name: "moss" },
+    ];
     const { results, error } = await collect(createClient(store).createMany(plants));
     expect(results).toMatchObject([{ record: 1, status: "created" }]);
-    expect(error).toEqual(new TypeError("record 2: id must be a bigint"));
+    expect(error).toEqual(new TypeError("record 2: id must be a bigint or a safe integer"));
   });
 
   it.each<[options: object, error: Error]>([

@@ -225,12 +225,18 @@ describe("startPlantStore", () => {
     expect(new URL(plants.url).hostname).toBe("[::1]");
   });
 
-  it("rejects an id that is a number, because it may have lost digits", async () => {
+  it("takes a safe integer as an id, and returns a bigint", async () => {
+    await using plants = await startPlantStore({ seed: [{ id: 1, name: "fern" }] });
+    expect(await plants.get(1)).toEqual({ id: 1n, name: "fern" });
+    expect(await plants.list({ afterId: 0 })).toEqual([{ id: 1n, name: "fern" }]);
+  });
+
+  it.each([2 ** 53, 1.5, "1", null])("rejects the id %o", async (value) => {
     await using plants = await startPlantStore();
-    const id = 1 as unknown as bigint;
-    const error = new TypeError("afterId must be a bigint, or be left out");
-    await expect(plants.get(id)).rejects.toThrow(new TypeError("id must be a bigint"));
-    await expect(plants.list({ afterId: id, limit: 1 })).rejects.toThrow(error);
+    const id = value as unknown as bigint;
+    const problem = "must be a bigint, or a safe integer";
+    await expect(plants.get(id)).rejects.toThrow(`id ${problem}`);
+    await expect(plants.list({ afterId: id, limit: 1 })).rejects.toThrow(`afterId ${problem}`);
   });
 
   it.each([
@@ -465,7 +471,7 @@ describe("createClient", () => {
 
   it.each([
     [null, "a plant must be an object"],
-    [{ id: 1, name: "fern" }, "id must be a bigint"],
+    [{ id: 2 ** 53, name: "fern" }, "id must be a bigint or a safe integer"],
     [{ id: 1n }, "name must be a string"],
     [{ id: 1n, name: null }, "name must be a string"],
     [{ id: 1n, name: 5 }, "name must be a string"],

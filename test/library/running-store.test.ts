@@ -73,7 +73,11 @@ describe("a seed", () => {
   });
 
   it.each<[kind: string, plant: object, message: string]>([
-    ["an id that is a number", { id: 1, name: "a" }, "seed: record 2: id must be a bigint"],
+    [
+      "an id that is no safe integer",
+      { id: 2 ** 53, name: "a" },
+      "seed: record 2: id must be a bigint or a safe integer",
+    ],
     ["no name", { id: 1n }, "seed: record 2: name must be a string"],
     ["a tag of null", { id: 1n, name: "a", tag: null }, "seed: record 2: tag must be a string"],
     [

@@ -1,0 +1,181 @@
+/** Lists and deletes plants over HTTP, with and without a program around the client. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  createClient,
+  NotAPlantStoreError,
+  PageTooLargeError,
+  type PlantClient,
+  StoppedError,
+} from "../../src/client.ts";
+import { openPool } from "../../src/client/http-pool.ts";
+import { toCreateRequest } from "../../src/client/create-plant.ts";
+import { deletePlant } from "../../src/client/delete-plants.ts";
+import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
+import { errorResponse, json, openScriptedServer } from "./scripted-server.ts";
+
+const next = { link: '<?limit=1&after=1>; rel="next"' };
+
+function connect(url: string, options: object = {}): PlantClient {
+  return createClient({ url, token: testToken, retries: 1, ...options });
+}
+
+async function readPages(pages: AsyncIterable<readonly NewPlant[]>) {
+  const all: (readonly NewPlant[])[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+}
+
+async function startAll(plants: readonly NewPlant[]) {
+  const server = await startServer({ operations: "all", basePath: "/v1" });
+  onTestFinished(() => server.close());
+  for (const plant of plants) await server.store.create(plant, "reject");
+  return server;
+}
+
+describe("list", () => {
+  const plants = [
+    { id: int64Min, name: "smallest" },
+    { id: 2n, name: '"],[{\\', tag: "" },
+    { id: 9_007_199_254_740_993n, name: "a" },
+    { id: int64Max, name: "largest" },
+  ];
+
+  it.each([{}, { fetch }])("returns pages with exact ids: %o", async (options) => {
+    const { url } = await startAll(plants);
+    const client = connect(url, options);
+    expect(await readPages(client.list())).toEqual([plants]);
+    expect(await readPages(client.list({ limit: 3 }))).toEqual([
+      plants.slice(0, 3),
+      plants.slice(3),
+    ]);
+    expect(await readPages(client.list({ after: 2 }))).toEqual([plants.slice(2)]);
+    expect(await readPages(client.list({ after: int64Max }))).toEqual([]);
+  });
+
+  it("requests a page when the loop asks for it", async () => {
+    const { url, requests } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]', next));
+    for await (const page of connect(url).list({ limit: 1 })) {
+      expect(page).toEqual([{ id: 1n, name: "a" }]);
+      break;
+    }
+    expect(requests.map(({ path, method }) => `${method} ${path}`)).toEqual([
+      "GET /plants?limit=1",
+    ]);
+  });
+
+  it("throws the Error of the store as a StoppedError, after retries", async () => {
+    const { url, requests } = await openScriptedServer(
+      errorResponse(50300, { "retry-after": "0" }),
+    );
+    const error = await readPages(connect(url).list()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoppedError);
+    expect((error as StoppedError).cause).toMatchObject({ attempts: 2, error: { error: 50300 } });
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each([
+    ["no array", "{}"],
+    ["plants without ids", '[{"name":"a"}]'],
+    ["ids out of order", '[{"id":2,"name":"a"},{"id":1,"name":"b"}]'],
+    ["an id twice", '[{"id":1,"name":"a"},{"id":1,"name":"b"}]'],
+    ["an id with a fraction", '[{"id":1.5,"name":"a"}]'],
+    ["broken JSON", '[{"id":1,"name":"a"}'],
+  ])("rejects %s", async (_, body) => {
+    const { url } = await openScriptedServer(json(200, body));
+    await expect(readPages(connect(url).list())).rejects.toThrow(NotAPlantStoreError);
+  });
+
+  it("rejects a page that is too large, and says where to continue", async () => {
+    const { url } = await openScriptedServer(
+      json(200, '[{"id":1,"name":"a"}]', next),
+      json(200, `[{"id":2,"name":"${"a".repeat(17 * 1024 * 1024)}"}]`),
+    );
+    const error = await readPages(connect(url).list()).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(PageTooLargeError);
+    expect((error as PageTooLargeError).after).toBe(1n);
+  });
+
+  it.each([
+    [{ limit: 0 }, RangeError],
+    [{ limit: 1001 }, RangeError],
+    [{ after: 1.5 }, TypeError],
+    [{ after: "1" }, TypeError],
+    [{ afterId: 1n }, TypeError],
+  ])("rejects the options %o", async (options, type) => {
+    const pages = connect("http://127.0.0.1:1").list(options as object);
+    await expect(readPages(pages)).rejects.toThrow(type);
+  });
+
+  it("stops at an abort", async () => {
+    const { url } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]', next));
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const pages = connect(url).list({ signal: controller.signal });
+    await pages.next();
+    controller.abort(reason);
+    await expect(pages.next()).rejects.toBe(reason);
+  });
+});
+
+describe("delete", () => {
+  it.each([{}, { fetch }])("deletes a plant, and returns 40401 for none: %o", async (options) => {
+    const server = await startAll([{ id: 1n, name: "a" }]);
+    const client = connect(server.url, options);
+    expect(await client.delete(1)).toEqual({ ok: true });
+    expect(await client.delete(1n)).toMatchObject({ ok: false, error: { error: 40401 } });
+    expect(await server.store.list({ limit: 1 })).toEqual([]);
+  });
+
+  it("takes 40401 after a lost response as a deletion", async () => {
+    const { url } = await openScriptedServer(
+      (response) => response.destroy(),
+      errorResponse(40401),
+    );
+    expect(await connect(url).delete(1n)).toEqual({ ok: true });
+  });
+
+  it("does not take 40401 after a rejected attempt as a deletion", async () => {
+    const { url } = await openScriptedServer(
+      errorResponse(50301, { "retry-after": "0" }),
+      errorResponse(40401),
+    );
+    expect(await connect(url).delete(1n)).toMatchObject({ error: { error: 40401 } });
+  });
+
+  it("takes 40401 as a deletion, if a pool sent the request twice", async () => {
+    const { url } = await openScriptedServer(
+      (response) => void response.writeHead(204).end(),
+      (response) => response.destroy(),
+      errorResponse(40401),
+    );
+    const pool = openPool(url, 1, 5000);
+    const request = toCreateRequest(url, testToken);
+    const options = { request, timeoutMs: 5000, retries: 1, post: pool.post };
+    expect(await deletePlant(1n, options)).toMatchObject({ ok: true });
+    expect(await deletePlant(2n, options)).toMatchObject({ ok: true });
+    await pool.close();
+  });
+
+  it.each(["1", 1.5, 2 ** 53, undefined])("rejects the id %o", async (id) => {
+    const client = connect("http://127.0.0.1:1");
+    await expect(client.delete(id as number)).rejects.toThrow(TypeError);
+  });
+
+  it("returns 40400 of a server that only creates plants", async () => {
+    await using server = await startServer();
+    const response = await connect(server.url).delete(1n);
+    expect(response).toMatchObject({ ok: false, error: { error: 40400 } });
+  });
+});
+
+it("takes a safe integer as an id of a plant", async () => {
+  const server = await startAll([]);
+  const client = connect(server.url);
+  expect(await client.create({ id: 7, name: "a" })).toMatchObject({ ok: true });
+  for await (const { id } of client.createMany([{ id: 8, name: "b" }])) expect(id).toBe(8n);
+  await expect(client.create({ id: 2 ** 53, name: "c" })).rejects.toThrow(
+    new TypeError("id must be a bigint or a safe integer"),
+  );
+  expect((await server.store.list({ limit: 9 })).map(({ id }) => id)).toEqual([7n, 8n]);
+});
