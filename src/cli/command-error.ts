@@ -8,16 +8,23 @@ export class CommandError extends Error {
   readonly exitCode: number;
   /** Further lines, such as the usage of the command. */
   readonly hints: readonly string[];
+  /** That of an Error of a server. */
+  readonly number: number | undefined;
 
   /** @param message one line: what is wrong, and how to fix it */
   constructor(
     exit: ExitCodeName,
     message: string,
-    { hints = [], ...options }: ErrorOptions & { readonly hints?: readonly string[] } = {},
+    {
+      hints = [],
+      number,
+      ...options
+    }: ErrorOptions & { readonly hints?: readonly string[]; readonly number?: number } = {},
   ) {
     super(message, options);
     this.exitCode = exitCodes[exit].code;
     this.hints = hints;
+    this.number = number;
   }
 }
 
@@ -115,7 +122,7 @@ export const exitCodes = {
   idTaken: { code: 5, meaning: "The id belongs to a different plant" },
   unavailable: { code: 6, meaning: "The server or the store is unavailable; a retry may succeed" },
   noPlantStore: { code: 7, meaning: "No plant store at this URL, or no secure connection to it" },
-  someMissing: { code: 8, meaning: "Some of several plants were not created" },
+  someMissing: { code: 8, meaning: "Some of several plants were not created, or not deleted" },
   noSuchPlant: { code: 9, meaning: "No such plant or token" },
   interrupted: { code: 130, meaning: "Stopped by SIGINT (Ctrl-C)" },
   outputClosed: { code: 141, meaning: "The output was closed before the end" },
@@ -136,6 +143,9 @@ export const requestExitCodes = [
 
 /** Exit codes of commands that open a store. */
 export const storeExitCodes = ["done", "internal", "usage", "invalidPlant", "unavailable"] as const;
+
+/** Exit codes of commands that open a store, or with `--url` talk to a server. */
+export const placeExitCodes = [...storeExitCodes, "tokenRejected", "noPlantStore"] as const;
 
 /** The name of a row of {@link exitCodes}. */
 export type ExitCodeName = keyof typeof exitCodes;

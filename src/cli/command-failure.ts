@@ -46,8 +46,8 @@ export function toFailure(error: unknown, doubt?: string): Failure {
     return failure("usage", "the working directory was deleted: change to another one");
   }
   if (error instanceof CommandError) {
-    const { exitCode, message, hints } = error;
-    return { exitCode, message, hints };
+    const { exitCode, message, hints, number } = error;
+    return { exitCode, message, hints, ...(number !== undefined && { number }) };
   }
   if (error instanceof UnavailableError) {
     return failure(toUnavailableExit(error), toAdvice(error, doubt));

@@ -102,6 +102,17 @@ export const storeCommand = {
 /** The hint of commands that print nothing but JSON. */
 export const jsonHint = { "--json": "the output is JSON already: leave it out" } as const;
 
+/** The parts of the commands that open a store, or with `--url` talk to a server. */
+export const placeCommand = {
+  environment: describeVariables(
+    "PLANTSTORE_TOKEN",
+    "PLANTSTORE_TOKEN_FILE",
+    "PLANTSTORE_CONFIG_DIR",
+    "PLANTSTORE_DATA_DIR",
+  ),
+  tokenAdvice,
+} as const;
+
 /** Hints of commands that talk to a server. */
 export const serverHints = {
   "--store": "this command talks to a server, not to a store: select the server with --url",

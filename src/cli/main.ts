@@ -50,8 +50,8 @@ export async function printFailure(thrown: unknown, terminal: Terminal): Promise
     await terminal.error(isError(thrown) ? thrown.message : String(thrown));
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.internal.code;
   }
-  const { exitCode, message, hints = [], stack } = failures.toFailure(thrown);
-  if (message !== undefined) await terminal.error(message);
+  const { exitCode, message, number, hints = [], stack } = failures.toFailure(thrown);
+  if (message !== undefined) await terminal.error(message, number);
   for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
   return exitCode;
 }

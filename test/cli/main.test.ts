@@ -168,8 +168,8 @@ describe("the help of a command", () => {
     const { stdout: ping } = await runCli(["ping", "--help"]);
     expect(ping).not.toMatch(/serve could not start|store is unavailable/);
     expect(ping).toMatch(/^ {2}6 +The server is unavailable; a retry may succeed$/m);
-    const { stdout: list } = await runCli(["list", "--help"]);
-    expect(list).toMatch(/^ {2}6 +The store is unavailable; a retry may succeed$/m);
+    const { stdout: backup } = await runCli(["backup", "--help"]);
+    expect(backup).toMatch(/^ {2}6 +The store is unavailable; a retry may succeed$/m);
     const { stdout: serve } = await runCli(["serve", "--help"]);
     expect(serve).toContain("serve could not start");
   });

@@ -1,18 +1,27 @@
 /** The command `delete`. */
+import type { Deletion } from "../../client/delete-plants.ts";
 import type { PlantStore } from "../../core/store.ts";
+import { createManyOptions } from "../../library/client-options.ts";
 import { plantId } from "../../library/option-types.ts";
 import { describeStoreUrl } from "../../store/store-url.ts";
 import {
   CommandError,
+  exitCodes,
   interruptible,
   Interruption,
-  storeExitCodes,
+  placeExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, type Run, storeCommand } from "../command.ts";
+import { type CommandBody, placeCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
-import { deleteOptions } from "../options/local.ts";
+import {
+  deleteOptions,
+  deleteReportOptions,
+  serverOptions,
+  storeOption,
+} from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
+import { type RemoteStore, selectsServer, toCommandLine, useServer } from "../remote-store.ts";
 import { changeStore, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
@@ -20,8 +29,10 @@ import { canAsk, confirm } from "../terminal/prompts.ts";
 export const deleteCommand: CommandBody = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
 end. Opens the store itself, without a server or a token. Servers may use it at the
-same time. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
-again. With --json, standard output has one line of JSON per id.
+same time. With --url, it sends the deletions to a server with all operations
+instead; PLANTSTORE_URL and the last login select no server. It asks on a terminal;
+elsewhere, it needs --yes. The ids may be created again. With --json, standard output
+has one line of JSON per id.
 With - instead of ids, it reads one id per line from standard input, or JSON with an
 id, as create, list and export print it. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
@@ -32,78 +43,102 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
     "plantstore delete 7 8 9 --yes",
     "plantstore list --tag pot | plantstore delete --yes -",
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
+    "plantstore delete 7 --url https://plants.example.org/v1",
   ],
-  ...storeCommand,
-  exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
+  ...placeCommand,
+  exitCodes: [
+    ...placeExitCodes,
+    "someMissing",
+    "noSuchPlant",
+    "interrupted",
+    "outputClosed",
+    "terminated",
+  ],
   run: runDelete,
 };
 
 /** Number of ids from standard input that are checked, and then deleted together. */
 const batchSize = 1000;
 
+/** Deletes plants of a store, or of a server. */
+interface PlantDeleter {
+  /** Returns those ids of which plants may exist. */
+  find(ids: readonly bigint[]): Promise<readonly bigint[]>;
+  /** Deletes plants, and returns which of the ids had one, as soon as it is known. */
+  delete(ids: readonly bigint[]): AsyncIterable<readonly Deletion[]>;
+}
+
 /**
  * Deletes the plants, after the user has agreed. With `--json`, prints one line per id: whether its plant was deleted.
  *
- * @throws CommandError for an invalid id; without consent; if a signal stops it; or for unknown ids, after the other plants
- *   are deleted
+ * @throws CommandError for an invalid id; without consent; if a signal stops it; for a failed request; or for unknown ids, after
+ *   the other plants are deleted
  * @throws StoreError if the store cannot be changed; OutputError
  */
 export async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { store: url, isConfirmed, json } = readOptions(deleteOptions, flags, io);
+  const { isConfirmed, json } = readOptions(deleteReportOptions, flags, io);
+  const target = selectTarget(run);
+  const { place } = target;
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
-  const storeName = `the store ${describeStoreUrl(url)}`;
   if (!isConfirmed && (readsInput || !canAsk(io))) {
-    throw new UsageError(
-      `delete removes plants from ${storeName} permanently: pass --yes to confirm`,
-    );
+    throw new UsageError(`delete removes plants from ${place} permanently: pass --yes to confirm`);
   }
   const [deleted, missing] = [new IdList(), new IdList()];
   const describeOutcome = (): string =>
     deleted.count === 0
       ? "no plant was deleted"
-      : `deleted ${describePlants(deleted)} from ${storeName}`;
+      : `deleted ${describePlants(deleted)} from ${place}`;
+
+  async function report(deletions: readonly Deletion[]): Promise<void> {
+    for (const { id, isDeleted } of deletions) (isDeleted ? deleted : missing).add([id]);
+    if (!json) return;
+    await terminal.printLines(
+      deletions.map(({ id, isDeleted }) => `{"id":${id},"deleted":${isDeleted}}`),
+    );
+  }
 
   async function deleteBatch(
-    store: PlantStore,
+    deleter: PlantDeleter,
     batch: readonly bigint[],
     signal: AbortSignal,
   ): Promise<void> {
-    let found = await findIds(store, batch);
-    if (found.length > 0) {
-      if (!isConfirmed) await askUser(found, storeName, run, signal);
-      signal.throwIfAborted();
-      found = await deleteFound(store, found, storeName);
-    }
-    const known = new Set(found);
-    deleted.add(found);
-    missing.add(batch.filter((id) => !known.has(id)));
-    if (!json) return;
-    await terminal.printLines(batch.map((id) => `{"id":${id},"deleted":${known.has(id)}}`));
+    const found = isConfirmed ? [] : await deleter.find(batch);
+    if (found.length > 0) await askUser(found, place, run, signal);
+    signal.throwIfAborted();
+    for await (const deletions of deleter.delete(batch)) await report(deletions);
+    signal.throwIfAborted();
   }
 
   try {
     await interruptible(
       io,
       (signal) =>
-        changeStore(url, { flags, io, terminal, signal }, async (store) => {
-          await warnIfElsewhere(url, run, "changes", store);
+        target.open(signal, async (deleter) => {
           const batches = readsInput ? readBatches(readIds(run, signal)) : [[...new Set(ids)]];
-          for await (const batch of batches) await deleteBatch(store, batch, signal);
+          for await (const batch of batches) await deleteBatch(deleter, batch, signal);
         }),
       describeOutcome,
     );
   } catch (error) {
     const isReported = error instanceof Interruption;
     if (!isReported && (readsInput || deleted.count > 0)) await terminal.note(describeOutcome());
+    if (deleted.count > 0 && isUnavailable(error)) {
+      const { message, hints, number } = error;
+      throw new CommandError("someMissing", message, {
+        cause: error,
+        hints,
+        ...(number && { number }),
+      });
+    }
     throw error;
   }
   if (deleted.count > 0) await terminal.note(describeOutcome());
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant in ${storeName} has the ${missing.describe()}: "${toStoreCommand("list", run)}" shows all plants`,
+    `no plant in ${place} has the ${missing.describe()}: "${target.listCommand}" shows all plants`,
   );
 }
 
@@ -124,35 +159,109 @@ async function* readBatches(
   if (batch.length > 0) yield batch;
 }
 
-async function findIds(store: PlantStore, ids: readonly bigint[]): Promise<readonly bigint[]> {
-  const found: bigint[] = [];
-  for (const id of ids) {
-    if ((await store.get(id)) !== undefined) found.push(id);
-  }
-  return found;
-}
-
 async function askUser(
   ids: readonly bigint[],
-  storeName: string,
+  place: string,
   { io }: Run,
   signal: AbortSignal,
 ): Promise<void> {
   const asked = new IdList();
   asked.add(ids);
-  const question = `Delete ${describePlants(asked)} from ${storeName} permanently? [y/N] `;
+  const question = `Delete ${describePlants(asked)} from ${place} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }
 
-async function deleteFound(
-  store: PlantStore,
-  ids: readonly bigint[],
-  storeName: string,
-): Promise<readonly bigint[]> {
-  const deleted = await store.delete?.(ids);
-  if (deleted !== undefined) return deleted;
-  throw new CommandError("usage", `${storeName} cannot delete plants`);
+/** Where plants are deleted. */
+interface Target {
+  /** For messages. */
+  readonly place: string;
+  /** The command that shows all plants. */
+  readonly listCommand: string;
+  open(signal: AbortSignal, work: (deleter: PlantDeleter) => Promise<void>): Promise<void>;
+}
+
+function selectTarget(run: Run): Target {
+  const { flags, io, terminal } = run;
+  if (selectsServer(run)) {
+    const { url = "" } = readOptions(serverOptions, flags, io);
+    return {
+      place: `the plant store at ${url}`,
+      listCommand: toCommandLine("list", serverOptions, flags),
+      open: (signal, work) =>
+        useServer(run, (server) => work(createServerDeleter(server, signal)), { signal }),
+    };
+  }
+  const { store: url } = readOptions(storeOption, flags, io);
+  const place = `the store ${describeStoreUrl(url)}`;
+  return {
+    place,
+    listCommand: toStoreCommand("list", run),
+    open: (signal, work) =>
+      changeStore(url, { flags, io, terminal, signal }, async (store) => {
+        await warnIfElsewhere(url, run, "changes", store);
+        await work(createStoreDeleter(store, place));
+      }),
+  };
+}
+
+function createStoreDeleter(store: PlantStore, place: string): PlantDeleter {
+  async function find(ids: readonly bigint[]): Promise<readonly bigint[]> {
+    const found: bigint[] = [];
+    for (const id of ids) {
+      if ((await store.get(id)) !== undefined) found.push(id);
+    }
+    return found;
+  }
+  return {
+    find,
+    async *delete(ids) {
+      const found = await find(ids);
+      const deleted = found.length === 0 ? [] : await store.delete?.(found);
+      if (deleted === undefined) throw new CommandError("usage", `${place} cannot delete plants`);
+      const known = new Set(deleted);
+      yield ids.map((id) => ({ id, isDeleted: known.has(id) }));
+    },
+  };
+}
+
+/** A signal ends the deletions that are not sent yet. */
+function createServerDeleter(
+  { sendOptions, onRetry, assertHasAllOperations }: RemoteStore,
+  signal: AbortSignal,
+): PlantDeleter {
+  let isChecked = false;
+  return {
+    // A request for each id would double them.
+    find: async (ids) => ids,
+    async *delete(ids) {
+      // A server that only creates plants responds to a deletion as to a wrong path.
+      if (!isChecked) await assertHasAllOperations();
+      isChecked = true;
+      const { sendDeletions } = await import("../../client/delete-plants.ts");
+      const { openPool } = await import("../../client/http-pool.ts");
+      const { request, timeoutMs } = sendOptions;
+      const { signal: _, ...options } = sendOptions;
+      const concurrency = createManyOptions.concurrency.default;
+      const pool = openPool(request.url, concurrency, timeoutMs, request.ca);
+      try {
+        yield* sendDeletions(
+          ids,
+          { ...options, concurrency, post: pool.post, stopSending: signal },
+          onRetry,
+        );
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        await pool.close();
+      }
+    },
+  };
+}
+
+function isUnavailable(error: unknown): error is CommandError {
+  return error instanceof CommandError && error.exitCode === exitCodes.unavailable.code;
 }
 
 function describePlants(ids: IdList): string {

@@ -1,15 +1,24 @@
 /** The commands `list`, `get` and `export`. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
-import type { StoreReader } from "../../core/store.ts";
+import type { PlantFilter, PlantQuery, StoreReader } from "../../core/store.ts";
 import { plantId } from "../../library/option-types.ts";
 import { readPlantPages } from "../../store/pages.ts";
-import { CommandError, interruptible, storeExitCodes } from "../command-error.ts";
-import { type CommandBody, jsonHint, type Run, storeCommand } from "../command.ts";
+import { CommandError, interruptible, placeExitCodes } from "../command-error.ts";
+import { type CommandBody, jsonHint, placeCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
-import { exportOptions, listOptions, storeOption } from "../options/local.ts";
+import {
+  exportOptions,
+  exportQueryOptions,
+  getOptions,
+  listOptions,
+  listQueryOptions,
+  serverOptions,
+  storeOption,
+} from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
+import { type RemoteStore, selectsServer, toCommandLine, useServer } from "../remote-store.ts";
 import { explainMissing, readStore, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
@@ -18,17 +27,19 @@ import type { Column } from "../terminal/table.ts";
 export const listCommand: CommandBody = {
   description: `Lists plants in a store in the order of their ids: as a table on a terminal,
 otherwise as one line of JSON per plant. Reads the store itself, without a server
-or a token. Servers may write to it at the same time. The command "export" prints
-all plants.`,
+or a token; servers may write to it at the same time. With --url, it reads the
+plants of a server with all operations instead; PLANTSTORE_URL and the last login
+select no server. A table ends after 100 plants unless --limit is given.`,
   options: listOptions,
   examples: [
     "plantstore list",
     "plantstore list --after 100 --limit 20",
     "plantstore list --tag pot --csv > pots.csv",
     "plantstore list --count",
+    "plantstore list --url https://plants.example.org/v1",
   ],
-  ...storeCommand,
-  exitCodes: [...storeExitCodes, "outputClosed"],
+  ...placeCommand,
+  exitCodes: [...placeExitCodes, "outputClosed"],
   run: printPlants,
 };
 
@@ -36,40 +47,45 @@ all plants.`,
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, in the order of
 the ids. Names the unknown ids at the end. Reads the store itself, without a
-server or a token. Servers may write to it at the same time. With - instead of
-ids, it reads one id per line from standard input, or JSON with an id, as
-create, list and export print it.`,
-  options: storeOption,
+server or a token; servers may write to it at the same time. With --url, it
+sends one request per id to a server with all operations instead; PLANTSTORE_URL
+and the last login select no server. With - instead of ids, it reads one id per
+line from standard input, or JSON with an id, as create, list and export print it.`,
+  options: getOptions,
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
     "plantstore get - < ids.txt",
     "plantstore get -9223372036854775808",
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
+    "plantstore get 1 --url https://plants.example.org/v1",
   ],
-  ...storeCommand,
-  hints: { ...storeCommand.hints, ...jsonHint },
-  exitCodes: [...storeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
+  ...placeCommand,
+  hints: jsonHint,
+  exitCodes: [...placeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: printPlant,
 };
 
 /** `plantstore export`. */
 export const exportCommand: CommandBody = {
   description: `Prints all plants in a store in the order of their ids, as one line of JSON per
-plant or as CSV. Reads the store itself, without a server or a token. Servers may write to
-it at the same time: every plant that was acknowledged before the export starts
-is printed, each id once. Plants that are created during the export may be
-printed too.`,
+plant or as CSV. Reads the store itself, without a server or a token. Servers may
+write to it at the same time: every plant that was acknowledged before the export
+starts is printed, each id once. Plants that are created during the export may be
+printed too. With --url, it reads the plants of a server with all operations
+instead, page by page, and a failure prints the command to go on; PLANTSTORE_URL
+and the last login select no server.`,
   options: exportOptions,
   examples: [
     "plantstore export > plants.ndjson",
     "plantstore export --csv > plants.csv",
+    "plantstore export --url https://plants.example.org/v1 > plants.ndjson",
     "plantstore export --store sqlite:old.db |",
     "  plantstore create --many --quiet",
   ],
-  ...storeCommand,
-  hints: { ...storeCommand.hints, ...jsonHint },
-  exitCodes: [...storeExitCodes, "interrupted", "outputClosed", "terminated"],
+  ...placeCommand,
+  hints: jsonHint,
+  exitCodes: [...placeExitCodes, "interrupted", "outputClosed", "terminated"],
   run: runExport,
 };
 
@@ -86,29 +102,88 @@ export const plantRows: RowType<NewPlant> = {
   toJson: toNewPlantJson,
 };
 
+/** The plants of a store or of a server. */
+interface PlantReader {
+  get(id: bigint): Promise<NewPlant | undefined>;
+  /** Reads the plants in the order of their ids. No page is empty. */
+  readPages(query: PlantQuery): AsyncIterable<readonly NewPlant[]>;
+  count(filter: PlantFilter): Promise<number>;
+  /** The command that shows all plants. */
+  readonly listCommand: string;
+  /** Sentences about plants that it lacks. */
+  explainMissing(): Promise<readonly string[]>;
+}
+
+function toReader(store: StoreReader, url: string, run: Run): PlantReader {
+  return {
+    get: (id) => store.get(id),
+    readPages: (query) => readPlantPages(store, query),
+    count: (filter) => store.count(filter),
+    listCommand: toStoreCommand("list", run),
+    explainMissing: () => explainMissing(url, run),
+  };
+}
+
+/**
+ * Reads plants of a store, or of a server if the command line selects one.
+ *
+ * @param signal stops requests
+ * @param toHints lines after the message of a failed request
+ */
+function readPlace<T>(
+  run: Run,
+  read: (reader: PlantReader) => Promise<T>,
+  { signal, toHints }: { signal?: AbortSignal; toHints?: () => readonly string[] } = {},
+): Promise<T> {
+  const { flags, io, terminal } = run;
+  if (selectsServer(run)) {
+    const useReader = (server: RemoteStore): Promise<T> =>
+      read({
+        get: (id) => server.get(id),
+        readPages: (query) => server.readPages(query),
+        async count(filter) {
+          await terminal.note(`reading all plants of ${server.url} to count them`);
+          return server.count(filter);
+        },
+        listCommand: toCommandLine("list", serverOptions, flags),
+        explainMissing: async () => [],
+      });
+    return useServer(run, useReader, { ...(signal && { signal }), ...(toHints && { toHints }) });
+  }
+  const { store: url } = readOptions(storeOption, flags, io);
+  const storeRun = { flags, io, terminal, ...(signal && { signal }) };
+  return readStore(url, storeRun, (store) => read(toReader(store, url, run)));
+}
+
+/** Maximum number of plants in a table unless the user sets another one. */
+const tableLimit = 100;
+
 /**
  * Prints plants: as a table on a terminal, otherwise as one NewPlant in JSON per line, or as CSV; or their number.
  *
- * @throws CommandError for an invalid option; StoreError, OutputError
+ * @throws CommandError for an invalid option or a failed request; StoreError, OutputError
  */
 export async function printPlants(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
-  const { store: url, json, csv, count, ...query } = readOptions(listOptions, flags, io);
+  const { json, csv, count, limit, ...filter } = readOptions(listQueryOptions, flags, io);
   const style = selectStyle({ json, csv }, io.stdout);
-  await readStore(url, run, async (store) => {
-    if (count) return writeText(io.stdout, `${await store.count(query)}\n`);
-    const last = await printRows(readPlantPages(store, query), plantRows, style, run);
+  // A pipe that left plants behind would mislead the command that reads it.
+  const query = { ...filter, limit: limit ?? (style === "table" ? tableLimit : Infinity) };
+  await readPlace(run, async (reader) => {
+    if (count) return writeText(io.stdout, `${await reader.count(filter)}\n`);
+    const last = await printRows(reader.readPages(query), plantRows, style, run);
     if (last === undefined) {
       if (!io.stderr.isTTY) return;
       await terminal.note("no plants");
-      for (const hint of await explainMissing(url, run)) await terminal.note(hint);
+      for (const hint of await reader.explainMissing()) await terminal.note(hint);
       return;
     }
     // A script that sets the limit reads further pages itself.
-    if (flags["limit"] !== undefined && !io.stderr.isTTY) return;
-    const rest = await store.list({ afterId: last.id, tag: query.tag, limit: 1 });
-    if (rest.length === 0) return;
-    await terminal.note(`there are more: --after ${last.id} shows the next ones`);
+    if (query.limit === Infinity || (flags["limit"] !== undefined && !io.stderr.isTTY)) return;
+    for await (const _ of reader.readPages({ ...filter, afterId: last.id, limit: 1 })) {
+      await terminal.note(`there are more: --after ${last.id} shows the next ones`);
+      return;
+    }
   });
 }
 
@@ -116,33 +191,36 @@ export async function printPlants(run: Run): Promise<void> {
  * Prints the plants, in the order of the ids on the command line or on standard input.
  *
  * @throws CommandError for an invalid id or, after the other plants are printed, for unknown ones; if a signal stops it; or if
- *   the store cannot be read; OutputError
+ *   the plants cannot be read; OutputError
  */
 export async function printPlant(run: Run): Promise<void> {
-  const { flags, operands, io, terminal } = run;
-  const { store: url } = readOptions(storeOption, flags, io);
+  const { operands, terminal } = run;
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const missing = new IdList();
+  let hints: readonly string[] = [];
+  let allPlants = "";
   await readInterruptibly(
-    url,
     run,
-    async (store, signal) => {
+    async (reader, signal) => {
       for await (const id of readsInput ? readIds(run, signal) : ids) {
-        const plant = await store.get(id);
+        const plant = await reader.get(id);
         if (plant === undefined) missing.add([id]);
         else await terminal.printLines([toNewPlantJson(plant)]);
         await endOfTurn();
         signal.throwIfAborted();
       }
+      if (missing.count === 0) return;
+      hints = await reader.explainMissing();
+      allPlants = reader.listCommand;
     },
-    "some plants are missing in the output",
+    () => "some plants are missing in the output",
   );
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `${missing.count === 1 ? "no plant has" : "no plants have"} the ${missing.describe()}: "${toStoreCommand("list", run)}" shows all plants`,
-    { hints: await explainMissing(url, run) },
+    `${missing.count === 1 ? "no plant has" : "no plants have"} the ${missing.describe()}: "${allPlants}" shows all plants`,
+    { hints },
   );
 }
 
@@ -151,49 +229,68 @@ export async function printPlant(run: Run): Promise<void> {
  * read. Every plant that was acknowledged before is printed, each id once. Plants that are created meanwhile may be
  * printed too.
  *
- * @throws CommandError for an invalid option, or if a signal stops it; StoreError, OutputError
+ * @throws CommandError for an invalid option, if a signal stops it, or for a failed request; StoreError, OutputError
  */
 export async function runExport(run: Run): Promise<void> {
-  const { flags, io } = run;
-  const { store: url, csv } = readOptions(exportOptions, flags, io);
+  const { flags, io, terminal } = run;
+  const { csv, ...filter } = readOptions(exportQueryOptions, flags, io);
   const style = csv ? "csv" : "json";
+  const isServer = selectsServer(run);
+  /** Id of the last plant that was printed. */
+  let last = filter.afterId;
+  const describeRest = (): string => {
+    const changed = last === undefined ? {} : { afterId: `${last}` };
+    const command = toCommandLine("export", exportOptions, flags, changed);
+    // The rest has a header too.
+    const tail = csv && last !== undefined ? " | tail -n +2" : "";
+    return `to go on: ${command}${tail}`;
+  };
+
+  async function* readPages(
+    reader: PlantReader,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly NewPlant[], void, undefined> {
+    for await (const page of reader.readPages({ ...filter, limit: Infinity })) {
+      await endOfTurn();
+      signal.throwIfAborted();
+      yield page;
+      last = page.at(-1)?.id;
+    }
+  }
+
+  if (isServer) {
+    await terminal.note(
+      "pages are read one after the other and are no snapshot: a plant that is deleted or replaced meanwhile may be printed as it was",
+    );
+  }
   await readInterruptibly(
-    url,
     run,
-    (store, signal) => printRows(readPages(store, signal), plantRows, style, run),
-    "some plants are missing in the output",
+    (reader, signal) => printRows(readPages(reader, signal), plantRows, style, run),
+    () => `some plants are missing in the output${isServer ? `; ${describeRest()}` : ""}`,
+    () => [describeRest()],
   );
 }
 
-async function* readPages(
-  store: StoreReader,
-  signal: AbortSignal,
-): AsyncGenerator<readonly NewPlant[], void, undefined> {
-  for await (const page of readPlantPages(store, { limit: Infinity })) {
-    await endOfTurn();
-    signal.throwIfAborted();
-    yield page;
-  }
-}
-
 /**
- * Reads from a store until a signal stops it. Neither SQLite nor a pipe has to end the turn, and signals arrive only then,
+ * Reads plants until a signal stops it. Neither SQLite nor a pipe has to end the turn, and signals arrive only then,
  * so `read` has to. A read that waits for a lock or for PostgreSQL cannot be stopped: it ends with the process.
  *
- * @param consequence as for {@link interruptible}
+ * @param toConsequence as for {@link interruptible}
+ * @param toHints lines after the message of a failed request
  * @throws CommandError if a signal stops it; StoreError, and every error of `read`
  */
 function readInterruptibly<T>(
-  url: string,
   run: Run,
-  read: (store: StoreReader, signal: AbortSignal) => Promise<T>,
-  consequence: string,
+  read: (reader: PlantReader, signal: AbortSignal) => Promise<T>,
+  toConsequence: () => string,
+  toHints?: () => readonly string[],
 ): Promise<T> {
-  const { flags, io, terminal } = run;
+  const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) => readStore(url, { flags, io, terminal, signal }, (store) => read(store, signal)),
-    consequence,
+    (signal) =>
+      readPlace(run, (reader) => read(reader, signal), { signal, ...(toHints && { toHints }) }),
+    toConsequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;
       const exit = (): void => io.exit(exitCode);

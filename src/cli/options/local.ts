@@ -9,6 +9,7 @@ import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import { isServiceAddress } from "./values.ts";
 import {
+  bulkRetryOption,
   createOptions,
   file,
   jsonOption,
@@ -174,13 +175,51 @@ export const storeOption = {
   },
 } as const satisfies Options;
 
+const serverGroup = { group: "With --url:" } as const;
+
+/**
+ * The server whose plants a command reads or deletes instead of those of a store. The URL has neither a variable nor a default,
+ * so that only the command line selects a server.
+ */
+export const serverOptions = {
+  url: option("--url <url>", "Plant store with all operations, instead of a store", {
+    type: types.baseUrl,
+  }),
+  tokenFile: { ...createOptions.tokenFile, ...serverGroup },
+  cacert: { ...createOptions.cacert, ...serverGroup },
+  timeoutMs: { ...createOptions.timeoutMs, ...serverGroup },
+  retries: {
+    ...bulkRetryOption.retries,
+    ...serverGroup,
+    shownDefault: `${bulkRetryOption.retries.default}`,
+  },
+} as const satisfies Options;
+
+/** Where a command finds plants: in a store, or on a server. */
+const placeOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
+
 /** `--csv` of the commands that print plants. */
 const csvOption = {
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
+/** Options of `get`. */
+export const getOptions = placeOptions;
+
+const afterOption = option("--after <id>", "Only plants with a larger id", { type: types.plantId });
+const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
+  type: types.plantTag,
+});
+
+/** The plants that `export` prints, and their format: JSON by default. */
+export const exportQueryOptions = {
+  ...csvOption,
+  afterId: afterOption,
+  tag: tagOption,
+} as const satisfies Options;
+
 /** Options of `export`. */
-export const exportOptions = { ...csvOption, ...storeOption } as const satisfies Options;
+export const exportOptions = { ...exportQueryOptions, ...placeOptions } as const satisfies Options;
 
 /** Options of `backup`. */
 export const backupOptions = {
@@ -196,26 +235,30 @@ export const restoreOptions = {
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `delete`. */
-export const deleteOptions = {
+/** How `delete` asks and reports. */
+export const deleteReportOptions = {
   isConfirmed: toggleFlag("-y, --yes", "Delete the plants without confirmation"),
   json: toggleFlag("--json", "Print each id and whether its plant was deleted as JSON"),
-  ...storeOption,
 } as const satisfies Options;
 
-/** Options of `list`. */
-export const listOptions = {
+/** Options of `delete`. */
+export const deleteOptions = { ...deleteReportOptions, ...placeOptions } as const satisfies Options;
+
+/** The plants that `list` prints, and their format. */
+export const listQueryOptions = {
   ...jsonOption,
   ...csvOption,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
   limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
     type: types.integer({ min: 1, max: 10_000 }),
-    default: 100,
+    shownDefault: "100 for a table, otherwise none",
   }),
-  afterId: option("--after <id>", "Only plants with a larger id", { type: types.plantId }),
-  tag: option("--tag <text>", "Only plants with exactly this tag", { type: types.plantTag }),
-  ...storeOption,
+  afterId: afterOption,
+  tag: tagOption,
 } as const satisfies Options;
+
+/** Options of `list`. */
+export const listOptions = { ...listQueryOptions, ...placeOptions } as const satisfies Options;
 
 /** A lifetime, also as the day at whose start in UTC it ends, such as `2026-12-31`. */
 const lifetime = {

@@ -70,17 +70,30 @@ describe("which plants", () => {
     expect(await listIds(url, flags.split(" "))).toEqual(ids.map(String));
   });
 
-  it("prints the first 100 by default, as its help says, and reports that there are more", async () => {
+  it("prints the first 100 as a table, as its help says, and reports that there are more", async () => {
     const url = await createMany(101);
-    const { stdout: lines, stderr } = await runCli(["list", "--store", url]);
-    expect(lines.trimEnd().split("\n")).toHaveLength(100);
+    const run = { terminals: { stdout: true } };
+    const { stdout: lines, stderr } = await runCli(["list", "--store", url], run);
+    expect(lines.trimEnd().split("\n")).toHaveLength(1 + 100);
     expect(stderr).toBe("there are more: --after 99 shows the next ones\n");
-    expect(await listIds(url, ["--after", "0"])).toHaveLength(100);
-    expect(await listIds(url, ["--limit", "101"])).toHaveLength(101);
     const { stdout } = await runCli(["list", "--help"]);
     expect(stdout).toMatch(
-      /--limit <n> +Maximum number of plants to print, up to 10000 \(default: 100\)/,
+      /--limit <n> +Maximum number of plants to print, up to 10000\s+\(default:\s+100 for a table, otherwise none\)/,
     );
+  });
+
+  it.each<[where: string, flags: readonly string[], run: object]>([
+    ["in a pipe", [], {}],
+    ["with --json on a terminal", ["--json"], { terminals: { stdout: true } }],
+    ["with --csv on a terminal", ["--csv"], { terminals: { stdout: true } }],
+  ])("prints all %s, unless a limit is given", async (_, flags, run) => {
+    const url = await createMany(12_345);
+    const header = flags.includes("--csv") ? 1 : 0;
+    const all = await runCli(["list", ...flags, "--store", url], run);
+    expect(all.stdout.trimEnd().split("\n")).toHaveLength(header + 12_345);
+    expect(all.stderr).toBe("");
+    const some = await runCli(["list", ...flags, "--limit", "50", "--store", url], run);
+    expect(some.stdout.trimEnd().split("\n")).toHaveLength(header + 50);
   });
 
   it.each([

@@ -1,0 +1,364 @@
+/** `list`, `get`, `export` and `delete` with `--url`: the plants of a server that serves all operations. */
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { int64Max, int64Min, type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
+import { errorResponse, json, openScriptedServer } from "../client/scripted-server.ts";
+import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { allTerminals, containing, runCli, startCli } from "../helpers/run-cli.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+
+const env = { PLANTSTORE_TOKEN: testToken };
+const fern = { id: 1n, name: "fern", tag: "pot" };
+
+async function startAll(
+  plants: readonly NewPlant[] = [],
+  options: Parameters<typeof startServer>[0] = {},
+): Promise<TestServer> {
+  const server = await startServer({ operations: "all", ...options });
+  onTestFinished(() => server.close());
+  for (const plant of plants) await server.store.create(plant, "reject");
+  return server;
+}
+
+function createMany(count: number): readonly NewPlant[] {
+  return Array.from({ length: count }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` }));
+}
+
+const toLines = (plants: readonly NewPlant[]): string =>
+  plants.map((plant) => `${toNewPlantJson(plant)}\n`).join("");
+
+async function listIds(server: TestServer): Promise<readonly bigint[]> {
+  return (await server.store.list({ limit: 9 })).map(({ id }) => id);
+}
+
+const exact = [
+  { id: int64Min, name: "smallest" },
+  { id: 9_007_199_254_740_993n, name: 'a "\\ \u2028, ] }', tag: "" },
+  { id: int64Max, name: "largest" },
+];
+
+describe("the server", () => {
+  it("is selected only by the flag, not by PLANTSTORE_URL or the saved URL", async () => {
+    const server = await startAll([fern]);
+    const home = await createTemporaryDirectory();
+    const login = ["login", "--url", server.url, "--token-file", "-"];
+    expect(await runCli(login, { stdin: testToken, home })).toMatchObject({ exitCode: 0 });
+    const url = await createSqliteStore([fern, { id: 2n, name: "rose" }]);
+    const both = { env: { ...env, PLANTSTORE_URL: server.url, PLANTSTORE_STORE: url }, home };
+    expect(await runCli(["delete", "1", "--yes"], both)).toMatchObject({ exitCode: 0 });
+    expect(await listIds(server)).toEqual([1n]);
+
+    const { stdout } = await runCli(["list", "--url", server.url], both);
+    expect(stdout).toBe(toLines([fern]));
+    expect(await runCli(["delete", "1", "--yes", "--url", server.url], both)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await listIds(server)).toEqual([]);
+    expect((await runCli(["list"], both)).stdout).toBe(toLines([{ id: 2n, name: "rose" }]));
+  });
+
+  it("works beside a PLANTSTORE_STORE that is invalid", async () => {
+    const { url } = await startAll([fern]);
+    const args = ["get", "1", "--url", url];
+    const result = await runCli(args, { env: { ...env, PLANTSTORE_STORE: "nonsense:" } });
+    expect(result).toPrint(toLines([fern]));
+  });
+
+  it("is named on a terminal", async () => {
+    const { url } = await startAll([fern]);
+    const result = await runCli(["get", "1", "--url", url], { env, terminals: allTerminals });
+    expect(result).toExit(0, `Server: ${url}\n`, toLines([fern]));
+  });
+
+  it.each(["list", "get 1", "export", "delete 1 --yes"])("excludes --store in %s", async (line) => {
+    const args = [...line.split(" "), "--url", "http://127.0.0.1:1", "--store", "x.db"];
+    const { exitCode, stderr } = await runCli(args, { env });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--url excludes --store: remove one of them");
+  });
+
+  it("is needed for the flags of requests", async () => {
+    const { exitCode, stderr } = await runCli(["list", "--timeout", "3s"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--timeout is for a server: select it with --url");
+  });
+
+  it.each(["list", "list --count", "get 1", "export", "delete 1 --yes"])(
+    "that only creates plants is exit code 7 for %s",
+    async (line) => {
+      await using server = await startServer();
+      const { exitCode, stderr } = await runCli([...line.split(" "), "--url", server.url], { env });
+      expect(exitCode).toBe(7);
+      expect(stderr).toContain(
+        `error: the plant store at ${server.url} only creates plants: start it with --operations all\n`,
+      );
+    },
+  );
+
+  it.each(["list", "get 1", "export", "delete 1 --yes"])(
+    "has a wrong path in %s: exit code 7",
+    async (line) => {
+      const { url } = await startAll([fern]);
+      const { exitCode, stderr } = await runCli([...line.split(" "), "--url", `${url}/v9`], {
+        env,
+      });
+      expect(exitCode).toBe(7);
+      expect(stderr).toContain("error 40400: ");
+      expect(stderr).toContain("--url");
+    },
+  );
+
+  it("is no plant store: exit code 7", async () => {
+    const { url, requests } = await openScriptedServer((response) => response.end("<html>"));
+    const result = await runCli(["delete", "1", "--yes", "--url", url], { env });
+    expect(result.exitCode).toBe(7);
+    expect(requests).toMatchObject([{ method: "GET", path: "/plants?limit=1" }]);
+  });
+
+  it("rejects the token: exit code 4, with its source", async () => {
+    const { url } = await startAll([fern]);
+    const home = await createTemporaryDirectory();
+    await writeFile(`${home}/token`, testToken.replace(/.{12}$/, "AAAAAAAAAAAA"));
+    const args = ["list", "--url", url, "--token-file", `${home}/token`];
+    const { exitCode, stderr } = await runCli(args);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`${home}/token`);
+  });
+
+  it("cannot be reached: exit code 6", async () => {
+    const args = ["get", "1", "--url", "http://127.0.0.1:1", "--retry", "0"];
+    expect((await runCli(args, { env })).exitCode).toBe(6);
+  });
+});
+
+describe("list", () => {
+  it("prints exact ids and texts", async () => {
+    const { url } = await startAll(exact);
+    expect(await runCli(["list", "--url", url], { env })).toPrint(toLines(exact));
+  });
+
+  it("reads all pages in a pipe, and as many plants as --limit says", async () => {
+    const plants = createMany(1500);
+    const { url } = await startAll(plants);
+    expect(await runCli(["list", "--url", url], { env })).toPrint(toLines(plants));
+    const args = ["list", "--url", url, "--limit", "1200", "--after", "9"];
+    expect(await runCli(args, { env })).toPrint(toLines(plants.slice(10, 1210)));
+  });
+
+  it("selects plants by their tag", async () => {
+    const plants = createMany(1500).map((plant) =>
+      plant.id % 600n === 0n ? { ...plant, tag: "pot" } : plant,
+    );
+    const { url } = await startAll(plants);
+    const args = ["list", "--url", url, "--tag", "pot"];
+    const tagged = plants.filter(({ id }) => id % 600n === 0n);
+    expect(await runCli(args, { env })).toPrint(toLines(tagged));
+    expect(await runCli([...args, "--limit", "2"], { env })).toPrint(toLines(tagged.slice(0, 2)));
+  });
+
+  it("counts the plants of all pages, and says so", async () => {
+    const { url } = await startAll(createMany(2100));
+    const note = `reading all plants of ${url} to count them\n`;
+    expect(await runCli(["list", "--count", "--url", url], { env })).toExit(0, note, "2100\n");
+  });
+
+  it("rejects pages that do not follow each other", async () => {
+    const link = { link: '<?limit=1&after=1>; rel="next"' };
+    const { url, requests } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]', link));
+    const result = await runCli(["list", "--url", url], { env });
+    expect(result.exitCode).toBe(7);
+    expect(requests).toHaveLength(2);
+  });
+});
+
+describe("get", () => {
+  it("sends one request, for the smallest id too", async () => {
+    const first = json(200, `[{"id":${int64Min},"name":"smallest"}]`);
+    const { url, requests } = await openScriptedServer(first, json(200, '[{"id":9,"name":"a"}]'));
+    expect(await runCli(["get", `${int64Min}`, "--url", url], { env })).toPrint(
+      `{"id":${int64Min},"name":"smallest"}\n`,
+    );
+    const problem = `error: no plant has the id 8: "plantstore list --url ${url}" shows all plants\n`;
+    expect(await runCli(["get", "8", "--url", url], { env })).toExit(9, problem);
+    expect(requests.map(({ path }) => path)).toEqual([
+      "/plants?limit=1",
+      "/plants?limit=1&after=7",
+    ]);
+  });
+
+  it("reads ids from standard input", async () => {
+    const { url } = await startAll(exact);
+    const stdin = exact.map(({ id }) => `${id}\n`).join("");
+    expect(await runCli(["get", "-", "--url", url], { env, stdin })).toPrint(toLines(exact));
+  });
+
+  it("cannot read the token and the ids from standard input", async () => {
+    const args = ["get", "-", "--token-file", "-", "--url", "http://127.0.0.1:1"];
+    expect((await runCli(args, { stdin: "1\n" })).exitCode).toBe(2);
+  });
+});
+
+describe("export", () => {
+  const note =
+    "pages are read one after the other and are no snapshot: a plant that is deleted or replaced meanwhile may be printed as it was\n";
+
+  it("prints all plants", async () => {
+    const plants = createMany(2500);
+    const { url } = await startAll(plants);
+    expect(await runCli(["export", "--url", url], { env })).toExit(0, note, toLines(plants));
+  });
+
+  it("continues after an id, with a tag", async () => {
+    const { url } = await startAll([
+      fern,
+      { id: 2n, name: "b", tag: "pot" },
+      { id: 3n, name: "c" },
+    ]);
+    const args = ["export", "--url", url, "--after", "1", "--tag", "pot", "--csv"];
+    expect(await runCli(args, { env })).toExit(0, note, "id,name,tag\n2,b,pot\n");
+  });
+
+  it("retries a page", async () => {
+    const page = json(200, '[{"id":1,"name":"a"}]');
+    const { url, requests } = await openScriptedServer(
+      errorResponse(50301, { "retry-after": "0" }),
+      page,
+    );
+    const warning = `warning: ${url} is unavailable (error 50301), retrying\n`;
+    expect(await runCli(["export", "--url", url], { env })).toExit(
+      0,
+      note + warning,
+      '{"id":1,"name":"a"}\n',
+    );
+    expect(requests).toHaveLength(2);
+  });
+
+  it.each([
+    ["ndjson", [], ""],
+    ["csv", ["--csv"], " | tail -n +2"],
+  ])("prints the command to go on, if the token expires: %s", async (_, flags, tail) => {
+    const link = { link: '<http://other.example/plants>; rel="next"' };
+    const { url } = await openScriptedServer(
+      json(200, '[{"id":-7,"name":"a"}]', link),
+      errorResponse(40103),
+    );
+    const { exitCode, stderr } = await runCli(["export", ...flags, "--url", url], { env });
+    expect(exitCode).toBe(4);
+    const words = ["export", ...flags, "--after=-7", "--url", url].join(" ");
+    expect(stderr.split("\n").at(-2)).toBe(`to go on: plantstore ${words}${tail}`);
+  });
+
+  it("prints the command to go on, if a signal stops it", async () => {
+    const link = { link: '<?limit=1&after=7>; rel="next"' };
+    const { url } = await openScriptedServer(json(200, '[{"id":7,"name":"a"}]', link), () => {});
+    const run = startCli(["export", "--url", url], { env });
+    await run.firstLine();
+    run.signal("SIGINT");
+    expect(await run.finished).toExit(
+      130,
+      containing(`; to go on: plantstore export --after 7 --url ${url}\n`),
+      '{"id":7,"name":"a"}\n',
+    );
+  });
+
+  it("names the id to continue after, if a plant is too large", async () => {
+    const link = { link: '<?limit=1&after=7>; rel="next"' };
+    const { url } = await openScriptedServer(
+      json(200, '[{"id":7,"name":"a"}]', link),
+      json(200, `[{"id":8,"name":"${"a".repeat(17 * 1024 * 1024)}"}]`),
+    );
+    const { exitCode, stderr } = await runCli(["export", "--url", url], { env });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      "error: the plant after the id 7 is too large for a response: read it where the store is, and continue after its id\n",
+    );
+  });
+});
+
+describe("delete", () => {
+  const plants = createMany(6);
+
+  it("deletes plants, and names those that were absent with exit code 9", async () => {
+    const server = await startAll(plants);
+    const args = ["delete", "7", "1", "-8", "3", "--yes", "--json", "--url", server.url];
+    const place = `the plant store at ${server.url}`;
+    expect(await runCli(args, { env })).toExit(
+      9,
+      `deleted 2 plants with the ids 1, 3 from ${place}\nerror: no plant in ${place} has the ids 7, -8: "plantstore list --url ${server.url}" shows all plants\n`,
+      '{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n{"id":-8,"deleted":false}\n{"id":3,"deleted":true}\n',
+    );
+    expect(await listIds(server)).toEqual([0n, 2n, 4n, 5n]);
+  });
+
+  it("deletes what list prints", async () => {
+    const server = await startAll(createMany(1500));
+    const { stdout } = await runCli(["list", "--url", server.url], { env });
+    const args = ["delete", "-", "--yes", "--url", server.url];
+    expect(await runCli(args, { env, stdin: stdout })).toExit(0, containing("deleted 1500 plants"));
+    expect(await listIds(server)).toEqual([]);
+  });
+
+  it("asks on a terminal, before it sends a deletion", async () => {
+    const server = await startAll(plants);
+    const run = { env, terminals: allTerminals, columns: 1000 };
+    const args = ["delete", "1", "2", "--url", server.url];
+    const question = `Delete 2 plants with the ids 1, 2 from the plant store at ${server.url} permanently? [y/N] `;
+    const no = await runCli(args, { ...run, stdin: "n\n" });
+    expect(no).toMatchObject({ exitCode: 2 });
+    expect(no.stderr).toContain(question);
+    expect(await listIds(server)).toHaveLength(6);
+    expect(await runCli(args, { ...run, stdin: "y\n" })).toMatchObject({ exitCode: 0 });
+    expect(await listIds(server)).toHaveLength(4);
+  });
+
+  it("needs --yes without a terminal, and sends nothing", async () => {
+    const { url, requests } = await openScriptedServer(json(200, "[]"));
+    expect((await runCli(["delete", "1", "--url", url], { env })).exitCode).toBe(2);
+    expect(requests).toEqual([]);
+  });
+
+  it("asks once for a page before its first deletion", async () => {
+    const { url, requests } = await openScriptedServer(json(200, "[]"), (response) => {
+      response.writeHead(204).end();
+    });
+    const args = ["delete", "1", "2", "--yes", "--url", url];
+    expect(await runCli(args, { env })).toMatchObject({ exitCode: 0 });
+    const lines = requests.map(({ method, path }) => `${method} ${path}`);
+    expect(lines).toEqual(["GET /plants?limit=1", "DELETE /plants/1", "DELETE /plants/2"]);
+  });
+
+  it("takes 40401 after a lost response as a deletion", async () => {
+    const { url } = await openScriptedServer(
+      json(200, "[]"),
+      (response) => response.destroy(),
+      errorResponse(40401),
+    );
+    const args = ["delete", "1", "--yes", "--url", url];
+    expect(await runCli(args, { env })).toExit(0, containing("deleted the plant with the id 1"));
+  });
+
+  it.each([
+    ["6, if nothing was deleted", [], 6],
+    ["8, if some plants were deleted", [204], 8],
+  ])("fails with exit code %s", async (_, statuses, exitCode) => {
+    const { url } = await openScriptedServer(
+      json(200, "[]"),
+      ...statuses.map(
+        (status) => (response: Parameters<ReturnType<typeof json>>[0]) =>
+          void response.writeHead(status).end(),
+      ),
+      errorResponse(50301),
+    );
+    const args = ["delete", "1", "2", "--yes", "--retry", "0", "--url", url];
+    expect((await runCli(args, { env })).exitCode).toBe(exitCode);
+  });
+
+  it("creates no store", async () => {
+    const server = await startAll(plants);
+    const home = await createTemporaryDirectory();
+    await runCli(["delete", "1", "--yes", "--url", server.url], { env, home });
+    expect(existsSync(`${home}/.local`)).toBe(false);
+  });
+});
