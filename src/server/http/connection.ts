@@ -319,8 +319,13 @@ export class Connection {
     if (this.socket.destroyed) return;
     if (this.#queue[0] !== undefined) this.#handle(this.#queue[0]);
     if (this.isSettled) this.admission.idle.add(this);
-    if (this.#reader?.hasBytes === true) this.#edge.turns.add(this);
-    else if (!this.isFull) this.#reader?.readMore();
+    if (this.#reader?.hasBytes === true) {
+      this.#edge.turns.add(this);
+      return;
+    }
+    // Nothing that has arrived waits for a turn.
+    this.#acceptedInTurn = 0;
+    if (!this.isFull) this.#reader?.readMore();
   }
 
   /** Responses that become known together are written together. */
