@@ -411,8 +411,8 @@ describe("the run ends early", () => {
   const openServer = async (response: Responder) => (await openScriptedServer(response)).url;
 
   it.each<[what: string, open: () => Promise<string>, message: string]>([
-    ["is of another kind of server", () => openServer(json(404, "{}")), "the status 404"],
-    ["is 500 before the first plant", () => openServer(json(500, "<h1>")), "the status 500"],
+    ["is of another kind of server", () => openServer(json(404, "{}")), "HTTP 404"],
+    ["is 500 before the first plant", () => openServer(json(500, "<h1>")), "HTTP 500"],
     ["is 414 of a proxy", () => openServer(json(414, "<h1>")), "a proxy in front of the store"],
     ["is 431 of a proxy", () => openServer(json(431, "<h1>")), "a proxy in front of the store"],
     [

@@ -53,13 +53,14 @@ it("a large body has a separate connection, so that it delays no other request",
 });
 
 it.each([
-  [200, "application/json", /its response has more than \d+ bytes/],
+  [200, "application/json", /a response of more than \d+ bytes/],
   [400, "application/json", undefined],
   [200, "text/html", undefined],
 ])("does not read a long response to its end: status %d, %s", async (status, type, problem) => {
   let closed: Promise<unknown> | undefined;
   const url = await openRawServer((socket) => {
-    closed = once(socket, "close");
+    // The client may reset the connection.
+    closed = new Promise((resolve) => socket.once("close", resolve));
     socket.once("data", () => {
       socket.write(
         `HTTP/1.1 ${status} x\r\nContent-Type: ${type}\r\nContent-Length: 99999999\r\n\r\n`,
