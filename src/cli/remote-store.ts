@@ -9,7 +9,6 @@ import {
   UnavailableError,
 } from "../client/results.ts";
 import { errorTable } from "../core/errors.ts";
-import { toShellWord } from "../core/messages.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../core/store.ts";
 import { CommandError, UsageError } from "./command-error.ts";
@@ -23,25 +22,8 @@ import {
 import { findToken, type FoundToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
-import { type Options, toLongFlag } from "./options/remote.ts";
 import { readOptions, type Values } from "./options/values.ts";
 import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
-
-/**
- * Checks whether a command line selects a server. Only the flag does: a variable or the last login would change the target of
- * a command that deletes.
- *
- * @throws UsageError if a flag belongs to the other kind of target
- */
-export function selectsServer({ flags }: Pick<Run, "flags">): boolean {
-  if (flags["url"] === undefined) {
-    const [, row] = Object.entries(serverOptions).find(([name]) => flags[name] !== undefined) ?? [];
-    if (row === undefined) return false;
-    throw new UsageError(`${toLongFlag(row.flags)} is for a server: select it with --url`);
-  }
-  if (flags["store"] === undefined) return true;
-  throw new UsageError("--url excludes --store: remove one of them");
-}
 
 /** How requests are sent. */
 interface ServerOptions extends Omit<Values<typeof serverOptions>, "url"> {
@@ -183,30 +165,4 @@ export async function useServer<T>(
   } catch (error) {
     throw server.toCommandError(error, toHints());
   }
-}
-
-/**
- * Returns a command line with the flags of a run.
- *
- * @param words the command
- * @param changed flags with another value
- */
-export function toCommandLine(
-  words: string,
-  options: Options,
-  flags: Run["flags"],
-  changed: Run["flags"] = {},
-): string {
-  const values = { ...flags, ...changed };
-  const parts = Object.entries(options).flatMap(([name, row]) => {
-    const value = values[name];
-    if (value === undefined) return [];
-    const flag = toLongFlag(row.flags);
-    if (!row.flags.endsWith(">")) return [flag];
-    // A negative number would be a flag.
-    return [
-      value.startsWith("-") ? `${flag}=${toShellWord(value)}` : `${flag} ${toShellWord(value)}`,
-    ];
-  });
-  return ["plantstore", words, ...parts].join(" ");
 }

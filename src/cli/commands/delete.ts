@@ -21,8 +21,9 @@ import {
   storeOption,
 } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
-import { type RemoteStore, selectsServer, toCommandLine, useServer } from "../remote-store.ts";
+import type { RemoteStore } from "../remote-store.ts";
 import { changeStore, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
+import { selectsServer, toCommandLine } from "../store-target.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 /** `plantstore delete`. */
@@ -188,8 +189,10 @@ function selectTarget(run: Run): Target {
     return {
       place: `the plant store at ${url}`,
       listCommand: toCommandLine("list", serverOptions, flags),
-      open: (signal, work) =>
-        useServer(run, (server) => work(createServerDeleter(server, signal)), { signal }),
+      async open(signal, work) {
+        const { useServer } = await import("../remote-store.ts");
+        await useServer(run, (server) => work(createServerDeleter(server, signal)), { signal });
+      },
     };
   }
   const { store: url } = readOptions(storeOption, flags, io);

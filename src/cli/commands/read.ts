@@ -18,8 +18,9 @@ import {
   storeOption,
 } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
-import { type RemoteStore, selectsServer, toCommandLine, useServer } from "../remote-store.ts";
+import type { RemoteStore } from "../remote-store.ts";
 import { explainMissing, readStore, toStoreCommand } from "../store-access.ts";
+import { selectsServer, toCommandLine } from "../store-target.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 
@@ -130,7 +131,7 @@ function toReader(store: StoreReader, url: string, run: Run): PlantReader {
  * @param signal stops requests
  * @param toHints lines after the message of a failed request
  */
-function readPlace<T>(
+async function readPlace<T>(
   run: Run,
   read: (reader: PlantReader) => Promise<T>,
   { signal, toHints }: { signal?: AbortSignal; toHints?: () => readonly string[] } = {},
@@ -148,6 +149,7 @@ function readPlace<T>(
         listCommand: toCommandLine("list", serverOptions, flags),
         explainMissing: async () => [],
       });
+    const { useServer } = await import("../remote-store.ts");
     return useServer(run, useReader, { ...(signal && { signal }), ...(toHints && { toHints }) });
   }
   const { store: url } = readOptions(storeOption, flags, io);
