@@ -103,7 +103,7 @@ describe("--demo", () => {
     ["--on-conflict", ["--on-conflict", "reject"], {}],
     ["--operations", ["--operations", "create"], {}],
     ["--max-body", ["--max-body", "1MiB"], {}],
-    ["PLANTSTORE_STORE", [], { PLANTSTORE_STORE: "sqlite:plants.db" }],
+    ["PLANTSTORE_STORE", [], { PLANTSTORE_STORE: "sqlite:/srv/plants.db" }],
   ])("rejects another value of %s", async (source, args, variables) => {
     const result = await runCli(["serve", "--demo", ...args], { env: { ...env, ...variables } });
     expect(result).toExit(2, containing(`--demo replaces ${source}: remove one of them`));
