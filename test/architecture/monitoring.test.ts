@@ -56,7 +56,8 @@ async function readMetrics(): Promise<ReadonlyMap<string, ReadonlySet<string>>> 
     run.signal("SIGTERM");
     await run.finished;
   });
-  await run.saw("https://localhost:");
+  await run.saw("/metrics");
+  await expect.poll(() => run.stdout()).toMatch(/\n/);
   const url = run.stdout().trim();
   for (const name of ["fern", "moss"]) {
     await runCli(["create", "--url", url, "--cacert", certFile, "--id", "1", "--name", name], {
