@@ -231,7 +231,8 @@ async function createUntilKilled(
   }
 
   const ended = Array.from({ length: clients }, createForever);
-  while (!creates.some(({ result }) => result === "acknowledged")) await sleep(1);
+  // So that each round has more than one acknowledged plant to lose.
+  while (count(creates, "acknowledged") < 2) await sleep(1);
   await sleep(Math.random() * maxLifeMs);
   isOver = true;
   await beforeKill();
