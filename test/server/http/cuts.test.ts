@@ -107,6 +107,26 @@ it.each([
   expect(await connection.results(2)).toEqual(["200", "400 40102"]);
 });
 
+it("rejects a revoked and an expired token although it has read their head before", async () => {
+  await using server = await startServer();
+  const record = { prefix: "", name: "", issuedAtMs: 0 };
+  const digests = { revoked: digestToken("revoked"), expired: digestToken("expired") };
+  for (const digest of Object.values(digests)) await server.store.addToken({ digest, ...record });
+  using connection = await openRawConnection(server.port);
+  let count = 0;
+  const send = async (token: string): Promise<string | undefined> => {
+    connection.socket.write(toRawCreate(1, "fern", { token }));
+    return (await connection.results(++count)).at(-1);
+  };
+  for (const token of Object.keys(digests)) {
+    expect([await send(token), await send(token)]).toEqual(["200", "200"]);
+  }
+  await server.store.endToken({ digest: digests.revoked, revokedAtMs: Date.now() });
+  await server.store.endToken({ digest: digests.expired, expiresAtMs: Date.now() });
+  await expect.poll(() => send("revoked")).toBe("400 40102");
+  await expect.poll(() => send("expired")).toBe("400 40103");
+});
+
 it("looks at a revoked token again, although the server was idle while the body arrived", async () => {
   const { store } = await startServer();
   const digest = digestToken("chosen");
