@@ -4,7 +4,7 @@ import { hasTooManyFiles, StoreError, useAndClose } from "../../core/store.ts";
 import { createStoreError, failures, type FailureKind } from "../store-failure.ts";
 import type { StoreConnection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
-import type { Call, Reply, ThreadTarget } from "./worker.ts";
+import type { MethodCall, Reply, ThreadTarget } from "./worker.ts";
 
 /** Methods of a connection, whose arguments and results can be sent between threads. */
 type Methods<Api> = Readonly<Record<keyof Api, (...args: never[]) => unknown>>;
@@ -75,7 +75,7 @@ const died: FailureKind = {
 /** One life of a thread. */
 interface RunningThread {
   readonly opened: Promise<unknown>;
-  ask(call: Call): Promise<unknown>;
+  ask(call: MethodCall): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -92,7 +92,7 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
   const pending: PendingCall[] = [];
   let failure: unknown;
 
-  function ask(message: ThreadTarget | Call): Promise<unknown> {
+  function ask(message: ThreadTarget | MethodCall): Promise<unknown> {
     worker.ref();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     worker.postMessage(message);

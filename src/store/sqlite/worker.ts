@@ -9,7 +9,7 @@ import type { RestoreTarget, WholeFileTarget } from "./backup-worker.ts";
 export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
 
 /** Calls a method of the connection. Replies arrive in the order of the calls. */
-export interface Call {
+export interface MethodCall {
   readonly method: PropertyKey;
   readonly args: readonly unknown[];
 }
@@ -56,7 +56,7 @@ function serve(port: MessagePort): void {
     }
   }
 
-  function call(connection: object, { method, args }: Call): void {
+  function call(connection: object, { method, args }: MethodCall): void {
     try {
       const called = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
       send({ value: Reflect.apply(called, undefined, args) });
@@ -67,7 +67,7 @@ function serve(port: MessagePort): void {
     if (method === "close") port.close();
   }
 
-  port.on("message", (message: ThreadTarget | Call) => {
+  port.on("message", (message: ThreadTarget | MethodCall) => {
     if ("access" in message) opening = connect(message);
     else void opening?.then((connection) => connection && call(connection, message));
   });
