@@ -70,7 +70,7 @@ function findSentence(name: CommandName, { stdout, stderr }: CliResult, subject:
   return toSentence(
     line
       .replace(/^error: /, "")
-      .replace("; resume with --from-line 1, or repeat the same command", "")
+      .replace("; resume with the command below, or repeat the whole run", "")
       .replace("; nothing was saved", "")
       .replace("standard input", "PLANTSTORE_TOKEN"),
   );
