@@ -3,7 +3,6 @@ export * from "./client.ts";
 export type { OperationSet } from "./core/contract.ts";
 export { type ConflictPolicy, StoreError, type StoreErrorReason } from "./core/store.ts";
 export type { Latency } from "./library/option-types.ts";
-export type { FaultOptions } from "./library/client-options.ts";
 export type { PlantListener } from "./library/listener.ts";
 export {
   type ListOptions,
@@ -14,4 +13,5 @@ export {
   startPlantStore,
 } from "./library/plant-store.ts";
 export type { SeedTally } from "./library/seed.ts";
+export type { FaultOptions } from "./library/store-options.ts";
 export type { JournalEntry } from "./server/journal.ts";

@@ -18,18 +18,15 @@ import { workerScript } from "../store/sqlite/worker-script.ts";
 import { checkInteger, msPerUnit, token as tokenType } from "./option-types.ts";
 import {
   assertKnownOptions,
-  checkFaults,
   checkOption,
   checkOptions,
-  type FaultOptions,
-  limitOptions,
   type OptionValues,
   type PartialValues,
 } from "./client-options.ts";
 import { checkPlantTypes, checkFunction, checkId, isIterable, listeningFetches } from "./checks.ts";
 import { createListener, type PlantListener } from "./listener.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
-import { storeOptions } from "./store-options.ts";
+import { checkFaults, type FaultOptions, limitOptions, storeOptions } from "./store-options.ts";
 
 /** Plants to store, or the path of a file of plants: JSON in any layout, or a table if it ends in `.csv` or `.tsv`. */
 export type PlantSeed = string | Iterable<PlantInput> | AsyncIterable<PlantInput>;

@@ -1,8 +1,13 @@
 /** The rows of the table of options for `serve`, and for the commands that open a store. `remote.ts` has the others. */
 import { InvalidValue } from "../../core/messages.ts";
-import { faultList, limitOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
-import { findStorePath, storeOptions, storeUrlOrPath } from "../../library/store-options.ts";
+import {
+  faultList,
+  findStorePath,
+  limitOptions,
+  storeOptions,
+  storeUrlOrPath,
+} from "../../library/store-options.ts";
 import type { LogLevel } from "../../server/log.ts";
 import { describeForms, toFileUrl } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";

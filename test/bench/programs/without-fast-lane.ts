@@ -6,8 +6,8 @@ import { createAuthenticator } from "../../../src/auth/authenticator.ts";
 import { createProcessIo } from "../../../src/cli/io.ts";
 import { openLogOutput } from "../../../src/cli/commands/serve/log-output.ts";
 import { createLog, jsonFormat } from "../../../src/server/log.ts";
-import { checkOptions, limitOptions } from "../../../src/library/client-options.ts";
-import { storeOptions } from "../../../src/library/store-options.ts";
+import { checkOptions } from "../../../src/library/client-options.ts";
+import { limitOptions, storeOptions } from "../../../src/library/store-options.ts";
 import { openPlantServer } from "../../../src/server/server.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
 import { hasTooManyFiles, type PlantStore, StoreError, useAndClose } from "../../../core/store.ts";
-import { limitOptions } from "../../../library/client-options.ts";
+import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
 import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";

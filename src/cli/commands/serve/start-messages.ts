@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
 import { joinWords, toShellWord } from "../../../core/messages.ts";
-import { limitOptions } from "../../../library/client-options.ts";
+import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { FaultRates } from "../../../server/faults.ts";
 import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
