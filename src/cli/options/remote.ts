@@ -31,7 +31,7 @@ export interface Option<T> {
   readonly findPath?: (text: string) => string | undefined;
   /** The heading in help of commands with many options. */
   readonly group?: string;
-  /** True if few need it, so that only the topic `configuration` and the manual page list it. */
+  /** True if few need it, so that only the topic `configuration` and the manual page list it, and not help or completion. */
   readonly isHidden?: true;
   /** `inputs`: an option of plants in files and standard input, which a plant of flags rejects. */
   readonly for?: "inputs";

@@ -31,9 +31,10 @@ describe("what may come next", () => {
     expect(await complete([""])).toEqual(visible.map(({ name }) => name));
   });
 
-  it.each(visible)("after $name and a dash is each of its options", async (row) => {
+  it.each(visible)("after $name and a dash is each of its options in help", async (row) => {
     const { name, options } = await loadCommand(row);
-    const own = Object.values(options ?? {}).map(({ flags }) => toLongFlag(flags));
+    const inHelp = Object.values(options ?? {}).filter(({ isHidden }) => isHidden !== true);
+    const own = inHelp.map(({ flags }) => toLongFlag(flags));
     const common = commonFlags.map(([flags]) => toLongFlag(flags));
     expect(await complete([name, "-"])).toEqual([...own, ...common]);
   });
@@ -167,9 +168,12 @@ describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
     return words.filter((word) => word !== "");
   }
 
-  it("after `create --` offers the options of create, and no other", async () => {
+  it("after `create --` offers the options of create in help, and no other", async () => {
     const create = await findCommand(plantstoreCommand, ["create"]);
-    const flags = Object.values(create?.options ?? {}).map((option) => option.flags);
+    const options = Object.values(create?.options ?? {}).filter(
+      ({ isHidden }) => isHidden !== true,
+    );
+    const flags = options.map((option) => option.flags);
     const all = [...flags, ...commonFlags.map(([text]) => text)].map(toLongFlag);
     expect(new Set(await pressTab("plantstore create --"))).toEqual(new Set(all));
   });
