@@ -112,11 +112,11 @@ export const exitCodes = {
   },
   usage: {
     code: 2,
-    meaning: "Wrong usage, or a local file, store or setting that cannot be read or written",
+    meaning: "Wrong usage, or a file, store or setting cannot be read or written",
   },
   invalidPlant: {
     code: 3,
-    meaning: "Invalid plant, found locally or by the server, or a damaged store or backup",
+    meaning: "Invalid plant, locally or at the server, or damaged store or backup",
   },
   tokenRejected: { code: 4, meaning: "No token, or the server rejected it" },
   idTaken: { code: 5, meaning: "The id belongs to a different plant" },

@@ -5,12 +5,11 @@ import { createOptions, plantFlagList, plantOptions } from "../../options/remote
 
 /** `plantstore create`. */
 export const createCommand: CommandBody = {
-  description: `Creates plants: one from ${plantFlagList}, or the plants in files and in
-standard input. An input is JSON in any layout (NDJSON, arrays, concatenated
-objects), or a table if its name ends in .csv or .tsv. Prints the Plant or the
-Error of a single plant; for several, for names that end in .ndjson, .jsonl, .csv
-or .tsv, and with --many a line of JSON for each. Repeating a create is safe: a
-plant that already exists is "unchanged".`,
+  description: `Creates plants: one from ${plantFlagList}, or those in files and standard input,
+as JSON in any layout (NDJSON, arrays, concatenated), or as a table if the name
+ends in .csv or .tsv. Prints the Plant or the Error of a single plant; for
+several, for names that end in .ndjson, .jsonl, .csv or .tsv, and with --many a
+line of JSON for each. Repeating is safe: what exists is "unchanged".`,
   options: { ...plantOptions, ...createOptions },
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
