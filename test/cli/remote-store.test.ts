@@ -296,7 +296,10 @@ describe("delete", () => {
     const server = await startAll(createMany(1500));
     const { stdout } = await runCli(["list", "--url", server.url], { env });
     const args = ["delete", "-", "--yes", "--url", server.url];
-    expect(await runCli(args, { env, stdin: stdout })).toExit(0, containing("deleted 1,500 plants"));
+    expect(await runCli(args, { env, stdin: stdout })).toExit(
+      0,
+      containing("deleted 1,500 plants"),
+    );
     expect(await listIds(server)).toEqual([]);
   });
 
