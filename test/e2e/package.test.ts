@@ -251,7 +251,7 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
         PLANTSTORE_PORT: String(await findFreePort()),
       }),
     );
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^error: the token cannot be saved .*PLANTSTORE_CONFIG_DIR\n$/);
   });
 
