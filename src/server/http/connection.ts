@@ -258,6 +258,8 @@ export class Connection {
   /** Reads further requests that have arrived. */
   takeTurn(): void {
     this.#acceptedInTurn = 0;
+    // Its bytes may be less than a request.
+    if (this.isSettled && !this.socket.destroyed) this.admission.idle.add(this);
     this.#reader?.readMore();
   }
 
@@ -318,11 +320,11 @@ export class Connection {
     }
     if (this.socket.destroyed) return;
     if (this.#queue[0] !== undefined) this.#handle(this.#queue[0]);
-    if (this.isSettled) this.admission.idle.add(this);
     if (this.#reader?.hasBytes === true) {
       this.#edge.turns.add(this);
       return;
     }
+    if (this.isSettled) this.admission.idle.add(this);
     // Nothing that has arrived waits for a turn.
     this.#acceptedInTurn = 0;
     if (!this.isFull) this.#reader?.readMore();
