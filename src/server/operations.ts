@@ -189,10 +189,13 @@ function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
  * @throws StoreError when the store fails
  */
 async function deletePlant(
-  { request, parameters: { id } }: AcceptedCall<ParametersOf<"delete">>,
+  { request, parameters: { id }, readBody }: AcceptedCall<ParametersOf<"delete">>,
   store: ServerBackend["store"],
   options: ContractOptions,
 ): Promise<OperationResult> {
+  // It is ignored. Changes of one connection happen in the order in which their requests are complete.
+  const body = await readBody(options.maxBodyBytes);
+  if (body instanceof RequestError) return body;
   return change(request, options, async () => {
     const requestedAtMs = performance.now();
     const { result, plants } = await store.deletePlant(id);

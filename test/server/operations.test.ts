@@ -1,12 +1,14 @@
 /** The operations of the whole example over HTTP: lists, deletes, their parameters, and what they share with creates. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
+import { openStore } from "../../src/store/open-store.ts";
 import type { PlantServerOptions } from "../../src/server/server.ts";
 import { noFaults } from "../helpers/no-faults.ts";
 import { Faults } from "../../src/server/faults.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { exchangeRaw, sendRaw } from "../helpers/raw-http.ts";
 import { toRawHead } from "../helpers/raw-request.ts";
+import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { startRecordedServer } from "../helpers/recorded-server.ts";
 
 const authorized = { authorization: `Bearer ${testToken}` };
@@ -211,17 +213,24 @@ describe("DELETE /plants/{id}", () => {
   });
 
   it("shares a commit with changes that arrive at the same time, in their order", async () => {
-    await using server = await startRecordedServer({ operations: "all" });
-    const create = (name: string) => {
-      const body = `{"id":1,"name":"${name}"}`;
+    // A commit to a disk takes long enough for the other requests to arrive.
+    const store = await openStore(await createSqliteStore([]));
+    onTestFinished(() => store.close());
+    await using server = await startRecordedServer({ operations: "all", store });
+    const create = (name: string, id = 1) => {
+      const body = `{"id":${id},"name":"${name}"}`;
       return `${toRawHead({ token: testToken })}Content-Length: ${body.length}\r\n\r\n${body}`;
     };
     const remove = `${toRawHead({ token: testToken }).replace("POST /plants", "DELETE /plants/1")}\r\n`;
+    const further = Array.from({ length: 20 }, (_, index) => create("palm", index + 2));
     using connection = await sendRaw(
       server.port,
-      [create("fern"), remove, remove, create("moss"), create("fern")].join(""),
+      [create("fern"), remove, remove, create("moss"), create("fern"), ...further].join(""),
     );
-    expect(await connection.results(5)).toEqual(["200", "204", "400 40401", "200", "400 40900"]);
+    expect(await connection.results(25)).toEqual([
+      ...["200", "204", "400 40401", "200", "400 40900"],
+      ...further.map(() => "200"),
+    ]);
     expect(server.records.slice(1).some(({ batch = 0 }) => batch > 1)).toBe(true);
   });
 });
