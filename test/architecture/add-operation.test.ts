@@ -66,7 +66,7 @@ const rest: readonly Edit[] = [
   ["src/server/operations.ts", `"create" | "deletePlant"`, ` | "get"`],
   [
     "src/server/operations.ts",
-    "    delete: ({ parameters }, { store }) => deletePlant(parameters, store, options),",
+    "    delete: (call, { store }) => deletePlant(call, store, options),",
     `
     async get({ parameters: { id, version = 1 } }, { store }) {
       const plant = await store.get(id);

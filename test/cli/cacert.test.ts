@@ -75,11 +75,6 @@ describe("--cacert", () => {
     }
   });
 
-  it.each(["--insecure", "-k"])("is what %s of other programs becomes", async (flag) => {
-    const result = await run(["ping", flag]);
-    expect(result).toExit(2, containing(`unknown option '${flag}' (Did you mean --cacert?)`));
-  });
-
   it("comes from PLANTSTORE_CACERT too, and an empty flag restores the authorities of Node", async () => {
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_CACERT: cacert };
     expect(await run(["ping"], env)).toMatchObject({ exitCode: 0 });

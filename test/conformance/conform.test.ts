@@ -157,7 +157,7 @@ describe("with a plant store, conform", () => {
     const args = ["--url", other.url, "--yes"];
     expect(await run([...args, "--cacert", cacert])).toMatchObject({ exitCode: 0 });
     const untrusted = await run(args);
-    expect(untrusted).toMatchObject({ exitCode: 6, stdout: "" });
+    expect(untrusted).toMatchObject({ exitCode: 7, stdout: "" });
     expect(untrusted.stderr).toContain("is not signed by a trusted authority");
     const unreadable = await run([...args, "--cacert", `${cacert}.old`]);
     expect(unreadable).toMatchObject({ exitCode: 2, stdout: "" });

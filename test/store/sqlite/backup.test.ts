@@ -127,7 +127,7 @@ describe("a check", () => {
   ])("finds a %s that is not UTF-8", async (_member, sql, problem) => {
     const path = await createStore();
     await change(path, sql);
-    await expectRejection(verifySqliteFile(path), "unusable", `(${problem} is not UTF-8)`);
+    await expectRejection(verifySqliteFile(path), "damaged", `(${problem} is not UTF-8)`);
   });
 
   it("finds a page that was overwritten", async () => {
@@ -135,7 +135,7 @@ describe("a check", () => {
     const bytes = await readFile(path);
     bytes.fill(0xaa, bytes.length - 8192, bytes.length - 4096);
     await writeFile(path, bytes);
-    await expectRejection(verifySqliteFile(path), "unusable", "is damaged");
+    await expectRejection(verifySqliteFile(path), "damaged", "is damaged");
   });
 
   it("reports why a file cannot be opened, although its thread ends early", async () => {

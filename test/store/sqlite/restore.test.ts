@@ -125,7 +125,7 @@ describe("a restore", () => {
     const path = join(await createTemporaryDirectory(), "a/plants.db");
     await expectRejection(
       restoreSqliteFile(backup, path, toWork(true)),
-      "unusable",
+      "damaged",
       `the file ${backup} is damaged: restore an intact backup`,
     );
     expect(existsSync(join(path, ".."))).toBe(false);
