@@ -318,8 +318,9 @@ export class Connection {
         this.socket.destroy();
       }
     }
-    if (this.socket.destroyed) return;
+    // After the end of the connection too: the responses behind it release their memory then.
     if (this.#queue[0] !== undefined) this.#handle(this.#queue[0]);
+    if (this.socket.destroyed) return;
     if (this.#reader?.hasBytes === true) {
       this.#edge.turns.add(this);
       return;

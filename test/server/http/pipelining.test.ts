@@ -220,3 +220,13 @@ it("reads an incomplete request after the responses to 32 simple ones", async ()
   server.held.release("created");
   expect(await connection.results(33)).toEqual(Array(33).fill("200"));
 });
+
+it("keeps no memory of the requests after a GET when the client leaves", async () => {
+  await using server = await startHeldServer();
+  using connection = await sendRaw(server.port, notSimple + toRawGet("/healthz") + creates(3));
+  await server.held.isWaiting(4);
+  connection.reset();
+  await expect.poll(() => server.server.readLoad().connections).toBe(0);
+  server.held.release("created");
+  await expect.poll(() => server.server.readLoad()).toMatchObject({ creates: 0, waitingBytes: 0 });
+});
