@@ -103,9 +103,12 @@ async function writeGroups(
     typeof written === "object" && !inserted.has(id) ? [written.plant] : [],
   );
   if (plants.length > 0) await replacePlants(client, plants);
-  const deleted = [...outcomes].flatMap(([{ id }, { written }]) =>
-    written === "nothing" || (written === undefined && inserted.has(id)) ? [id] : [],
-  );
+  // Not what an earlier attempt deleted: another server may have stored a plant since it was looked for.
+  const deleted = [...outcomes].flatMap(([group, { written }]) => {
+    const isInserted = inserted.has(group.id);
+    const isStored = written === "nothing" && !known.has(group);
+    return isStored || (isInserted && typeof written !== "object") ? [group.id] : [];
+  });
   if (deleted.length > 0) await deletePlants(client, deleted);
   return outcomes;
 }

@@ -1,17 +1,19 @@
 /** The engine survives lost connections and a lost server, and every result that it returns is true. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ClientBase } from "pg";
 import { describe, expect, it, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
 import type { CommitEntry, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
+import { createCommit } from "../../../src/store/postgres/commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import type { Limits } from "../../../src/store/postgres/database.ts";
+import type { Limits, Work } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
-import { openEngine, openStore } from "./stores.ts";
+import { openClient, openEngine, openStore } from "./stores.ts";
 
 const postgres = useOwnPostgres();
 /** Shorter than the default limits. */
@@ -134,6 +136,32 @@ describe("a connection that is lost during a commit", () => {
     await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
     expect(await engine.get(1n)).toEqual(moss);
     expect(await engine.commit(entries)).toEqual(["deleted"]);
+  });
+
+  it("after it was committed does not delete what another server creates during the next attempt", async () => {
+    const { url, engine } = await openStore(postgres.url);
+    await engine.commit(toEntries([fern]));
+    const client = await openClient(url);
+    const query = async (text: string, values: unknown[]): Promise<unknown> => {
+      const result = await client.query(text, values);
+      // The last query before the plants are deleted.
+      if (text.includes("pg_xact_status")) await engine.commit(toEntries([moss]));
+      return result;
+    };
+    const transact = async <T>(work: Work<T>): Promise<T> => {
+      await client.query("BEGIN");
+      const result = await work({ query } as unknown as ClientBase);
+      await client.query("COMMIT");
+      return result;
+    };
+    const attempt = createCommit([{ kind: "delete", id: 1n }]);
+    const loseResponse: typeof transact = async (work) => {
+      await transact(work);
+      throw new Error("lost");
+    };
+    await expect(attempt(loseResponse)).rejects.toThrow("lost");
+    expect(await attempt(transact)).toEqual(["deleted"]);
+    expect(await engine.get(1n)).toEqual(moss);
   });
 
   it.each(["reject", "replace"] as const)(
