@@ -1,7 +1,7 @@
 /** Listens at an address and a port, at the path of a Unix socket, or on a socket that another process has opened. */
 import { randomBytes } from "node:crypto";
-import { fstatSync, lstatSync, unlinkSync } from "node:fs";
-import { link, lstat, readFile, unlink } from "node:fs/promises";
+import { fstatSync, linkSync, lstatSync, unlinkSync } from "node:fs";
+import { lstat, readFile } from "node:fs/promises";
 import { type AddressInfo, connect, type ListenOptions, type Server } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { maxSocketPathBytes } from "../../core/base-url.ts";
@@ -82,22 +82,29 @@ async function listenAtPath(server: Server, path: string): Promise<void> {
   }
   await startListening(server, { path: ownName });
   try {
-    await link(ownName, path).catch(async (error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (!(await isLeftOver(path))) throw toError("EADDRINUSE");
-      await unlink(path);
-      await link(ownName, path);
-    });
+    await linkUnlessInUse(ownName, path);
   } catch (error) {
     server.close();
     throw error;
   }
   const { ino, dev } = lstatSync(path, { bigint: true });
-  await unlink(ownName);
+  unlinkSync(ownName);
   server.once("close", () => {
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     if (stats?.ino === ino && stats.dev === dev) unlinkSync(path);
   });
+}
+
+/** Links a socket to a path. Returns in the same turn of the event loop, before a client can connect. */
+async function linkUnlessInUse(ownName: string, path: string): Promise<void> {
+  try {
+    linkSync(ownName, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!(await isLeftOver(path))) throw toError("EADDRINUSE");
+    unlinkSync(path);
+    linkSync(ownName, path);
+  }
 }
 
 function toError(code: string): Error {

@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { basename, join } from "node:path";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import { setImmediate as turn } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { startServer } from "../../helpers/plant-server.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -24,6 +25,16 @@ it("responds on the socket, and removes it when it closes", async () => {
   expect(await get(socketPath, "/openapi.json")).toContain('"http://localhost/v1"');
   await server.close();
   expect(existsSync(socketPath)).toBe(false);
+});
+
+it("is ready for connections in the turn of the event loop in which its path appears", async () => {
+  const socketPath = join(await createTemporaryDirectory(), "plants.sock");
+  let isReady = false;
+  const opening = startServer({ socketPath }).finally(() => (isReady = true));
+  while (!existsSync(socketPath)) await turn();
+  expect(isReady).toBe(true);
+  await using server = await opening;
+  expect(server.errors).toEqual([]);
 });
 
 it("replaces a socket that a killed server left", async () => {
