@@ -81,9 +81,10 @@ export interface OperationOptions extends ContractOptions, DescribedPlantServer 
 export function createOperations(options: OperationOptions): OperationFunctions {
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
+  const readInTurn = createTurns(maxPages);
   const contract: ContractFunctions = {
     create: (call, { store }) => createPlant(call, store, options),
-    list: (call, { store }) => listPlants(call, store, options),
+    list: (call, { store }) => listPlants(call, store, readInTurn, options),
     delete: (call, { store }) => deletePlant(call, store, options),
   };
   const others: OtherFunctions = {
@@ -143,6 +144,29 @@ async function createPlant(
 }
 
 /**
+ * Maximum number of pages that are read at a time. A page takes megabytes, which are counted once its response is complete:
+ * those of 600 clients took 1.3 GB. Others need the connections of the store too.
+ */
+const maxPages = 2;
+
+/** Returns a function that does work, at most `max` at a time: the rest waits for its turn. */
+function createTurns(max: number) {
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  return async (work: () => Promise<OperationResult>): Promise<OperationResult> => {
+    if (count < max) count++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) count--;
+      else next();
+    }
+  };
+}
+
+/**
  * Lists a page of plants.
  *
  * @throws StoreError when the store fails
@@ -150,9 +174,10 @@ async function createPlant(
 async function listPlants(
   { request, parameters: { limit, after: afterId } }: AcceptedCall<ParametersOf<"list">>,
   store: ServerBackend["store"],
+  readInTurn: ReturnType<typeof createTurns>,
   { faults }: ContractOptions,
 ): Promise<OperationResult> {
-  const list = async (): Promise<OperationResult> => {
+  const read = async (): Promise<OperationResult> => {
     // One more than the page has tells whether others follow.
     const found = await store.listCommitted({ limit: limit + 1, afterId });
     const page = toPage(found, limit);
@@ -163,6 +188,7 @@ async function listPlants(
     const hasMore = isCut || (await store.listCommitted({ limit: 1, afterId: last.id })).length > 0;
     return toPlantsResponse(page, hasMore ? { limit, after: last.id } : undefined);
   };
+  const list = () => readInTurn(read);
   return faults === undefined ? list() : faults.delay(list, request.signal);
 }
 

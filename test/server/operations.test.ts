@@ -58,6 +58,34 @@ describe("GET /plants", () => {
     );
   });
 
+  it("reads two pages at a time, and the others after them, also after a failure", async () => {
+    const waiting: ((page: readonly NewPlant[] | Error) => void)[] = [];
+    const listCommitted = () =>
+      new Promise<readonly NewPlant[]>((resolve, reject) => {
+        waiting.push((page) => (page instanceof Error ? reject(page) : resolve(page)));
+      });
+    await using server = await startServer({
+      operations: "all",
+      store: {
+        create: () => Promise.reject(new Error("no creates")),
+        checkWritable: async () => {},
+        listCommitted,
+      },
+    });
+    const send = toSend(server);
+    const responses = Promise.all([1, 2, 3, 4, 5].map(async () => (await send("/plants")).status));
+    await expect.poll(() => waiting.length).toBe(2);
+    // It is handled after the others.
+    await server.fetch(`${server.url}/healthz`);
+    expect(waiting.length).toBe(2);
+    waiting[0]?.(new Error("a failure"));
+    for (let index = 1; index < 5; index++) {
+      await expect.poll(() => waiting.length).toBe(Math.min(index + 2, 5));
+      waiting[index]?.([]);
+    }
+    expect((await responses).toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 400]);
+  });
+
   it("names the next page exactly if more plants follow", async () => {
     await using server = await startWhole();
     await fill(server, toPlants(250));
