@@ -1,4 +1,4 @@
-/** Draws the pictures of the README and the manual: a session on a terminal, and a chart. */
+/** Draws the picture of the README: a session on a terminal. */
 
 /** Width of a terminal in the picture, in characters. */
 export const pictureColumns = 104;
@@ -16,15 +16,14 @@ const classes: Readonly<Record<string, string>> = {
 };
 const styleSheet = [
   "svg { --back: #f6f8fa; --text: #1f2328; --dim: #59636e; --red: #cf222e }",
-  "svg { --green: #116329; --cyan: #1b7c83; --bar: #2da44e }",
+  "svg { --green: #116329; --cyan: #1b7c83 }",
   "@media (prefers-color-scheme: dark) {",
   "  svg { --back: #161b22; --text: #e6edf3; --dim: #9198a1; --red: #ff7b72 }",
-  "  svg { --green: #3fb950; --cyan: #39c5cf; --bar: #238636 }",
+  "  svg { --green: #3fb950; --cyan: #39c5cf }",
   "}",
   "rect { fill: var(--back) }",
   "text { fill: var(--text); font: 13px ui-monospace, Menlo, Consolas, monospace; white-space: pre }",
   ".bold { font-weight: bold }",
-  ".bar { fill: var(--bar) }",
   ...["dim", "red", "green", "cyan"].map((name) => `.${name} { fill: var(--${name}) }`),
 ].join("\n");
 
@@ -82,49 +81,6 @@ function toCodes(codes: readonly string[], code: string): readonly string[] {
   if (code in classes) return [...codes, code];
   if (code === "39") return codes.filter((style) => style.length === 1);
   return code === "22" ? codes.filter((style) => style.length > 1) : [];
-}
-
-/**
- * Draws a table of rates as a chart with horizontal bars.
- *
- * @param markdown the table; its first column names the bars, and each other column is a group of them
- */
-export function drawChart(title: string, markdown: string): string {
-  const [[unit = "", ...groups] = [], , ...rows] = markdown
-    .trim()
-    .split("\n")
-    .map((line) =>
-      line
-        .split("|")
-        .slice(1, -1)
-        .map((cell) => cell.trim()),
-    );
-  const largest = Math.max(...rows.flatMap((row) => row.slice(1).map(Number)));
-  const labelWidth = 190;
-  const drawn: string[] = [];
-  let y = 14;
-  const write = (x: number, text: string, name: string): void => {
-    drawn.push(
-      `<text class="${name}" x="${padding + x}" y="${padding + y}">${escape(text)}</text>\n`,
-    );
-  };
-  write(0, title, "bold");
-  for (const [index, group] of groups.entries()) {
-    y += 30;
-    write(0, `${group} ${unit}`, "dim");
-    for (const [name = "", ...rates] of rows) {
-      y += 24;
-      const rate = Number(rates[index]);
-      const width = Math.round((rate / largest) * 480);
-      const kind = name.startsWith("plantstore") ? "bar" : "dim";
-      drawn.push(
-        `<rect class="${kind}" x="${padding + labelWidth}" y="${padding + y - 14}" width="${width}" height="18" rx="2"/>\n`,
-      );
-      write(0, name, "");
-      write(labelWidth + width + 8, rate.toLocaleString("en"), "");
-    }
-  }
-  return toSvg(title, pictureColumns * characterWidth, y + 4, drawn.join(""));
 }
 
 function toSvg(title: string, innerWidth: number, innerHeight: number, content: string): string {

@@ -1,4 +1,4 @@
-/** The results as a table of Markdown, as the README shows them. */
+/** The results as a table of Markdown. */
 
 /** The cells of a line. */
 export type Row = readonly string[];

@@ -1,10 +1,10 @@
-/** The pictures in .github/pictures match what they show. `npm run draw` draws them again. */
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+/** The picture in the README matches what it shows. `npm run draw` draws it again. */
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { drawChart, drawSession, pictureColumns } from "../../.build/pictures.ts";
+import { drawSession, pictureColumns } from "../../.build/pictures.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -76,11 +76,4 @@ it("the picture in the README shows what the commands print", async () => {
   const picture = drawSession("A session with plantstore", shown);
   expect(Number(/height="(\d+)"/.exec(picture)?.[1])).toBeLessThanOrEqual(maxPictureHeight);
   await expect(picture).toMatchFileSnapshot(join(pictures, "session.svg"));
-});
-
-it("the chart shows the ratios in the README", async () => {
-  const readme = await readFile(join(root, "README.md"), "utf8");
-  const [table = ""] = /^\| connections .*\n(?:\|.*\n)+/m.exec(readme) ?? [];
-  const chart = drawChart("Creates per second, as a ratio to node:http alone", table);
-  await expect(chart).toMatchFileSnapshot(join(pictures, "creates.svg"));
 });
