@@ -8,6 +8,7 @@ import { findProxy } from "./proxies.ts";
 import { findRoffCheckers } from "./roff-checkers.ts";
 import { hasServiceManager } from "./service-manager.ts";
 import { hasShell } from "./shells.ts";
+import { hasSystemd } from "./systemd.ts";
 
 /** True if this user may give files to other users. */
 export const isRoot = process.geteuid?.() === 0;
@@ -65,6 +66,11 @@ export async function teardown(): Promise<void> {
   if (!hasServiceManager()) {
     process.stderr.write(
       "\nNOT TESTED: a socket that a service manager passes to the server, because there is no Perl.\n\n",
+    );
+  }
+  if (!hasSystemd()) {
+    process.stderr.write(
+      "\nNOT TESTED: the units of systemd in the manual, because there is no systemd-analyze.\n\n",
     );
   }
   if (findRoffCheckers().length === 0) {
