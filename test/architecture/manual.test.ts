@@ -16,6 +16,8 @@ import {
   toLongFlag,
 } from "../../src/cli/options/remote.ts";
 import { serveOptions, settings } from "../../src/cli/options/local.ts";
+import { postgresSchema } from "../../src/store/postgres/migrations.ts";
+import { sqliteSchema } from "../../src/store/sqlite/database.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const topics = readdirSync(join(root, "src/manual")).map((file) => `src/manual/${file}`);
@@ -91,6 +93,13 @@ it("the topic contract lists every member of every schema, and whether it is req
   );
   const table = readTable("src/manual/contract.md", "Given");
   expect(table.map(([schema, member, , required]) => [schema, member, required])).toEqual(rows);
+});
+
+it("the topic storage ends its releases with this one and its store version", () => {
+  const { version } = JSON.parse(read("package.json")) as { version: string };
+  const stores = [sqliteSchema, postgresSchema].map((schema) => `${schema.at(-1)?.version}`);
+  const release = readTable("src/manual/storage.md", "Upgrades").at(-1);
+  for (const store of stores) expect(release).toEqual([version, store]);
 });
 
 it("the topic errors lists every error with its number and condition", () => {

@@ -1,12 +1,13 @@
 /** The examples of `plantstore help testing`, and Jest, in projects of their own that have the built package installed. */
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { findBrowser } from "../helpers/browser.ts";
 import { createProject } from "../helpers/node-project.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -52,6 +53,32 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
     await writeFile(configPath, `export default ${JSON.stringify(config)};`);
     const cli = [join(playwright, "cli.js"), "test", "--config", configPath];
     const { stdout } = await runNode(directory, cli);
+    expect(stdout).toContain("1 passed");
+  });
+
+  it("start a store for all tests of Playwright, which waits for /readyz", async () => {
+    const file = "playwright.config.ts";
+    const spec = `
+      import { expect, test } from "@playwright/test";
+      test("creates a plant", async ({ request }) => {
+        const headers = { authorization: "Bearer only-for-tests" };
+        const data = { id: 1, name: "fern" };
+        const response = await request.post("http://127.0.0.1:7526/plants", { headers, data });
+        expect(response.status()).toBe(200);
+      });
+    `;
+    const playwright = join(modules, "@playwright/test");
+    const directory = await createExample(file, { "@playwright/test": playwright });
+    const port = await findFreePort();
+    const config = await readFile(join(directory, file), "utf8");
+    await writeFile(join(directory, file), config.replaceAll("7526", `${port}`));
+    await writeFile(join(directory, "plants.spec.ts"), spec.replaceAll("7526", `${port}`));
+    await mkdir(join(directory, "bin"));
+    await symlink(join(root, "bin/plantstore.js"), join(directory, "bin/plantstore"));
+    const path = [join(directory, "bin"), dirname(process.execPath), process.env["PATH"]];
+    const args = [join(playwright, "cli.js"), "test", "--reporter", "line"];
+    const env = { PATH: path.join(delimiter), HOME: directory, NO_COLOR: "1" };
+    const { stdout } = await run(process.execPath, args, { cwd: directory, env });
     expect(stdout).toContain("1 passed");
   });
 
