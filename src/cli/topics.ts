@@ -2,12 +2,16 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+const manual = "src/manual";
 const extension = ".md";
+/** Paths in the package of the topics that are outside of the manual, by name. */
+const otherTopics: ReadonlyMap<string, string> = new Map([["changelog", ".github/CHANGELOG.md"]]);
 
 /** The names of the topics. */
 export function listTopics(): readonly string[] {
   const files = listManual().filter((file) => file.endsWith(extension));
-  return files.map((file) => file.slice(0, -extension.length));
+  const names = files.map((file) => file.slice(0, -extension.length));
+  return [...names, ...otherTopics.keys()].toSorted();
 }
 
 /** The names of the other files, such as `alerts.yaml`. */
@@ -18,15 +22,16 @@ export function listManualFiles(): readonly string[] {
 /** The text of a topic, in Markdown, or of another file; undefined for an unknown name. */
 export function readTopic(name: string): string | undefined {
   const file = listManual().find((each) => each === name || each === name + extension);
-  return file && readFileSync(join(findManual(), file), "utf8");
+  const path = file === undefined ? otherTopics.get(name) : join(manual, file);
+  return path && readFileSync(join(findPackage(), path), "utf8");
 }
 
 function listManual(): readonly string[] {
-  return readdirSync(findManual()).toSorted();
+  return readdirSync(join(findPackage(), manual)).toSorted();
 }
 
 /** The sources and the built files are at different depths below the package. */
-function findManual(start = import.meta.dirname): string {
-  const path = join(start, "src/manual");
-  return existsSync(path) || start === dirname(start) ? path : findManual(dirname(start));
+function findPackage(start = import.meta.dirname): string {
+  const isPackage = existsSync(join(start, manual)) || start === dirname(start);
+  return isPackage ? start : findPackage(dirname(start));
 }

@@ -102,6 +102,13 @@ it("the topic storage ends its releases with this one and its store version", ()
   for (const store of stores) expect(release).toEqual([version, store]);
 });
 
+it("each section of the changelog names the version of the store", () => {
+  const [, ...sections] = read(".github/CHANGELOG.md").split(/^## /m);
+  const unnamed = sections.filter((section) => !/ has version \d+\./.test(section));
+  expect(unnamed.map((section) => section.split("\n", 1)[0])).toEqual([]);
+  expect(sections[0]).toContain(` has version ${sqliteSchema.at(-1)?.version}.`);
+});
+
 it("the topic errors lists every error with its number and condition", () => {
   const rows = errorKinds.map((kind) => {
     const { error, when } = errorTable[kind];

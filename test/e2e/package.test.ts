@@ -137,6 +137,7 @@ describe("the tarball", () => {
     const paths = stdout.split("\n").flatMap((path) => path.replace("package/", "") || []);
     expect(paths).toEqual(
       expect.arrayContaining([
+        ".github/CHANGELOG.md",
         "LICENSE",
         "README.md",
         "package.json",
@@ -158,7 +159,7 @@ describe("the tarball", () => {
       ]),
     );
     const known =
-      /^(?:LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|(?:page|plants)\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
+      /^(?:\.github\/CHANGELOG\.md|LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|(?:page|plants)\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 

@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Files that npm and the build read. */
 const sources = [
   ".build",
+  ".github/CHANGELOG.md",
   ".npmrc",
   "LICENSE",
   "README.md",
