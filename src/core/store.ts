@@ -146,6 +146,8 @@ export interface StoreEngine extends StoreParts {
    * @returns the results, in the order of the entries
    */
   commit(entries: readonly CommitEntry[]): Promise<readonly CommitResult[]>;
+  /** As `list`, once all that it shows is durable. Absent if `list` shows nothing else. */
+  listDurable?(query: PlantQuery): Promise<readonly NewPlant[]>;
 }
 
 /**

@@ -129,7 +129,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   return {
     create: (plant, onConflict) => change({ kind: "create", plant, onConflict }),
     deletePlant: (id) => change({ kind: "delete", id }),
-    listCommitted: (query) => accept(() => engine.list(query)),
+    listCommitted: (query) => accept(() => engine.listDurable?.(query) ?? engine.list(query)),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),
     count: (filter) => accept(() => lastCommit.then(() => engine.count(filter))),

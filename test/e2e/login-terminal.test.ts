@@ -87,7 +87,7 @@ describe("ending the question", () => {
   it.each([
     ["Ctrl-C", "\u0003", 130, "error: stopped by SIGINT: nothing was saved"],
     ["Ctrl-C in the middle of a token", "pst_4fGh\u0003", 130, "error: stopped by SIGINT"],
-    ["Ctrl-D", "\u0004", 2, "error: no token was typed: nothing was saved"],
+    ["Ctrl-D", "\u0004", 4, "error: no token was typed: nothing was saved"],
     ["Enter", "\r", 4, "error: the token is empty; nothing was saved"],
   ])("with %s restores the terminal", async (_key, keys, exitCode, message) => {
     await using server = await startServer();

@@ -108,6 +108,8 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
     },
     get: (id) => find((client) => statements.findPlant(client, id)),
     list: (query) => find((client) => statements.listPlants(client, query)),
+    // A plant whose wait for the standby was cancelled is visible, and not yet confirmed.
+    listDurable: (query) => call(() => write((client) => statements.listPlants(client, query))),
     count: (filter) => find((client) => statements.countPlants(client, filter)),
     async delete(ids) {
       // An attempt whose connection was lost during COMMIT may have deleted them.

@@ -77,7 +77,7 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
     for (const result of results) expect(result).toMatchObject({ reason: "busy" });
   });
 
-  it("does not report a plant as unchanged or in conflict that exists only on the primary", async () => {
+  it("neither shows a plant that exists only on the primary, nor reports it as unchanged or in conflict", async () => {
     const { url, engine } = await openStore(primary.url, shortLimits);
     await stopStandby();
     await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
@@ -90,6 +90,8 @@ describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
     );
     await expect(engine.commit([fern])).rejects.toMatchObject({ reason: "busy" });
     await expect(engine.commit([moss])).rejects.toMatchObject({ reason: "busy" });
+    await expect(engine.listDurable?.({ limit: 9 })).rejects.toMatchObject({ reason: "busy" });
+    expect(await engine.list({ limit: 9 })).toEqual([fern.plant]);
   });
 
   it.each(["warning", "error"])(
