@@ -2,6 +2,7 @@
 import { attempt } from "../core/attempt.ts";
 import { JsonError, leftBrace } from "../core/json.ts";
 import { RequestError } from "../core/errors.ts";
+import { isMember } from "../core/read-plant.ts";
 import { quoteInput, toShellWord } from "../core/messages.ts";
 import type { PlantRecord } from "./record-reader.ts";
 
@@ -52,8 +53,10 @@ export function adviseUnwrapping<T>(
   if (bytes.length > maxSearchedBytes || bytes[0] !== leftBrace) return error;
   // A row of a table can begin as an object.
   const members = attempt(() => JSON.parse(decoder.decode(bytes)) as object) ?? {};
-  const isCollection = (value: unknown) => Array.isArray(value) && value[0] instanceof Object;
-  const [name] = Object.entries(members).find(([, value]) => isCollection(value)) ?? [];
+  const isObject = (value: unknown) => value instanceof Object && !Array.isArray(value);
+  const isCollection = (value: unknown) => Array.isArray(value) && isObject(value[0]);
+  const entries = Object.entries(members);
+  const [name] = entries.find(([key, value]) => !isMember(key) && isCollection(value)) ?? [];
   if (name === undefined || quoteInput(name) !== name) return error;
   const path = /^[A-Za-z_]\w*$/.test(name) ? `.${name}[]` : `.[${JSON.stringify(name)}][]`;
   const advice = `; if the plants are in its member ${name}: jq -c ${toShellWord(path)} FILE | ${command}`;

@@ -74,7 +74,7 @@ describe.each(proxies)("%s with the configuration of the manual", (name) => {
         child.kill("SIGKILL");
         if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
       }
-      const message = "the plant store does not respond: try again";
+      const message = "no plant store responds";
       expect(await post(url, 1)).toBe(`400 ${JSON.stringify({ error: 50301, message })}`);
     },
     60_000,

@@ -20,17 +20,17 @@ const isReaderWaiting = `SELECT count(*)::int AS waiting FROM pg_locks
   WHERE relation = 'plants'::regclass AND NOT granted`;
 
 it.each([
-  ["--csv", "SIGTERM", 143, "id,name,tag\n"],
-  ["--json", "SIGINT", 130, ""],
+  [["--csv"], "SIGTERM", 143, "id,name,tag\n"],
+  [[], "SIGINT", 130, ""],
 ] as const)(
-  "export %s ends with %s while the plants are locked",
-  async (flag, signal, code, stdout) => {
+  "export %j ends with %s while the plants are locked",
+  async (flags, signal, code, stdout) => {
     const url = await createStoreUrl(postgres.url);
     const engine = await openPostgresEngine(url);
     onTestFinished(() => engine.close());
     await lockPlants(url);
     const home = await createTemporaryDirectory();
-    const run = startBinary(["export", flag], { home, env: { PLANTSTORE_STORE: url } });
+    const run = startBinary(["export", ...flags], { home, env: { PLANTSTORE_STORE: url } });
     await expect
       .poll(async () => (await runSql(url, isReaderWaiting))[0]?.["waiting"])
       .toBeGreaterThan(0);
