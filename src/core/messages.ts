@@ -79,8 +79,9 @@ export function toShellWord(text: string): string {
 /** Follows the name of a member or option whose text contains an unpaired surrogate. */
 export const unpairedSurrogate = "contains an unpaired surrogate: write the pair, or remove it";
 
-/** Lists at least two words: `id, name and tag`. */
+/** Lists words: `id, name and tag`, or the only one. */
 export function joinWords(words: readonly string[], conjunction = "and"): string {
+  if (words.length === 1) return words.join("");
   return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
 }
 

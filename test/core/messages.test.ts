@@ -1,7 +1,7 @@
 /** Quoted input in messages: no control of a terminal, no token, and a limited length. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { escapeUnprintable, quoteInput, redactTokens } from "../../src/core/messages.ts";
+import { joinWords, escapeUnprintable, quoteInput, redactTokens } from "../../src/core/messages.ts";
 
 describe("escapeUnprintable", () => {
   it.each([
@@ -97,4 +97,12 @@ describe("quoteInput", () => {
       }),
     );
   });
+});
+
+it.each([
+  [["id"], "id"],
+  [["id", "name"], "id and name"],
+  [["id", "name", "tag"], "id, name and tag"],
+])("joinWords lists %j", (words, text) => {
+  expect(joinWords(words)).toBe(text);
 });

@@ -255,10 +255,9 @@ describe("DELETE /plants/{id}", () => {
       server.port,
       [create("fern"), remove, remove, create("moss"), create("fern"), ...further].join(""),
     );
-    expect(await connection.results(25)).toEqual([
-      ...["200", "204", "400 40401", "200", "400 40900"],
-      ...further.map(() => "200"),
-    ]);
+    const results = await connection.results(25);
+    expect(results.slice(0, 5)).toEqual(["200", "204", "400 40401", "200", "400 40900"]);
+    expect(results.slice(5)).toEqual(further.map(() => "200"));
     expect(server.records.slice(1).some(({ batch = 0 }) => batch > 1)).toBe(true);
   });
 });
