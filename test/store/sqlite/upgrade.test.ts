@@ -38,6 +38,8 @@ function upgrade(path: string, schema: Schema = nextSchema): void {
 
 function readRows(path: string, sql: string): readonly unknown[] {
   const database = new provider.DatabaseSync(path);
+  // The thread of an engine that was rejected may still close its connection.
+  database.exec("PRAGMA busy_timeout = 10000");
   try {
     return database.prepare(sql).all();
   } finally {
