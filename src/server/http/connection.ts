@@ -357,7 +357,7 @@ export class Connection {
     }
     const isLast = this.isEnding && this.isIdle;
     const keepAliveSeconds = isLast ? undefined : Math.floor(idleTimeoutMs / 1000);
-    const headers = [...response.headers, ...toConnectionHeaders(keepAliveSeconds)];
+    const headers = response.headers.concat(toConnectionHeaders(keepAliveSeconds));
     if (exchange === undefined) {
       (this.#slicer ?? this.socket).write(toText(response, headers));
       return;
