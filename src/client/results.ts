@@ -202,6 +202,7 @@ const categoryByStep: Readonly<Record<NextStep, ErrorCategory>> = {
   absent: "noSuchPlant",
   server: "noPlantStore",
   later: "unavailable",
+  resend: "unavailable",
   retry: "unavailable",
   retryAfter: "unavailable",
 };

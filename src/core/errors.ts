@@ -14,7 +14,8 @@ import {
  * - `absent`: the id has no plant. A client that repeats a delete takes it as done
  * - `server`: the request does not fit the server, so every such request would get this error
  * - `later`: a retry may succeed, but not at once
- * - `retry`: clients retry
+ * - `resend`: the request did not arrive completely. Clients send it again
+ * - `retry`: the server cannot store plants now. Clients retry
  * - `retryAfter`: as `retry`, and the response has the header Retry-After
  */
 export type NextStep =
@@ -24,6 +25,7 @@ export type NextStep =
   | "absent"
   | "server"
   | "later"
+  | "resend"
   | "retry"
   | "retryAfter";
 
@@ -143,7 +145,7 @@ export const errorTable = {
   requestTimeout: {
     error: 40800,
     when: "request took too long to arrive",
-    next: "retry",
+    next: "resend",
     remedy: "Send it again, which is safe.",
   },
   idTaken: {

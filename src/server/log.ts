@@ -1,5 +1,5 @@
 /** Writes the log of a server: one line for each request, and errors. Never contains a header, a body or a token. */
-import { errorRows, errorTable } from "../core/errors.ts";
+import { errorTable, findErrorRow, type NextStep } from "../core/errors.ts";
 import { isError, quoteInput, redactTokens } from "../core/messages.ts";
 import { StoreError } from "../core/store.ts";
 import type { RequestRecord } from "./request.ts";
@@ -70,18 +70,25 @@ const quietOperations = new Set<RequestRecord["operation"]>([
   "probe",
 ]);
 
-/** Anyone can send the header of a check, and it must not hide that tokens are guessed. */
-const rejectedTokens: ReadonlySet<number> = new Set(
-  errorRows
-    .filter(({ error, next }) => next === "token" && error !== errorTable.noCredential.error)
-    .map(({ error }) => error),
-);
-
 /** Errors of the server are logged as errors, transient ones as warnings. */
-function toLevel({ operation, error = 0 }: RequestRecord): LogLevel {
-  if (quietOperations.has(operation) && !rejectedTokens.has(error)) return "debug";
-  if (error < 50_000) return "info";
-  return error >= 50_300 && error < 50_400 ? "warn" : "error";
+const levelByStep: Readonly<Record<NextStep, LogLevel>> = {
+  fix: "info",
+  token: "info",
+  conflict: "info",
+  absent: "info",
+  server: "info",
+  later: "error",
+  resend: "info",
+  retry: "error",
+  retryAfter: "warn",
+};
+
+function toLevel({ operation, error }: RequestRecord): LogLevel {
+  const next = error === undefined ? undefined : findErrorRow(error)?.next;
+  // Anyone can send the header of a check, and it must not hide that tokens are guessed.
+  const isRejectedToken = next === "token" && error !== errorTable.noCredential.error;
+  if (quietOperations.has(operation) && !isRejectedToken) return "debug";
+  return next === undefined ? "info" : levelByStep[next];
 }
 
 function toJsonLine(level: LogLevel, record: RequestRecord): string {

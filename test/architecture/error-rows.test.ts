@@ -13,6 +13,7 @@ import {
   RequestError,
 } from "../../src/core/errors.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
+import { createLog, jsonFormat, type LogLevel } from "../../src/server/log.ts";
 import { toErrorResponse } from "../../src/server/response.ts";
 
 /** Rows that this file changes, on a copy of the module. */
@@ -24,6 +25,7 @@ vi.mock("../../src/core/errors.ts", async (load) => {
     notJson: { next: "server", status: 404 },
     notObject: { next: "retryAfter" },
     idMissing: { next: "retry" },
+    nameMissing: { next: "resend" },
     overloaded: { next: "later" },
   };
   for (const [kind, change] of Object.entries(changes)) {
@@ -32,19 +34,38 @@ vi.mock("../../src/core/errors.ts", async (load) => {
   return errors;
 });
 
-/** The exit code, whether clients retry, and whether every create gets the error. */
+/** The exit code, whether clients retry, whether every create gets the error, and the level in the log. */
 const expected: Readonly<
-  Record<NextStep, readonly [exit: number, retried: boolean, all: boolean]>
+  Record<NextStep, readonly [exit: number, retried: boolean, all: boolean, level: LogLevel]>
 > = {
-  fix: [3, false, false],
-  token: [4, false, true],
-  conflict: [5, false, false],
-  absent: [9, false, false],
-  server: [7, false, true],
-  later: [6, false, false],
-  retry: [6, true, false],
-  retryAfter: [6, true, false],
+  fix: [3, false, false, "info"],
+  token: [4, false, true, "info"],
+  conflict: [5, false, false, "info"],
+  absent: [9, false, false, "info"],
+  server: [7, false, true, "info"],
+  later: [6, false, false, "error"],
+  resend: [6, true, false, "info"],
+  retry: [6, true, false, "error"],
+  retryAfter: [6, true, false, "warn"],
 };
+
+/** Returns the level of a failed create in the log. */
+function readLevel(error: number): unknown {
+  let line = "";
+  const log = createLog(jsonFormat, "debug", (text) => (line += text));
+  log.request({
+    method: "POST",
+    path: "/plants",
+    operation: "create",
+    status: 400,
+    error,
+    durationMs: 1,
+    bytes: 1,
+    requestId: "a",
+    isAborted: false,
+  });
+  return (JSON.parse(line) as { readonly level: unknown }).level;
+}
 
 it.each(errorKinds)("%s does what its row says", (kind) => {
   const row: ErrorRow = errorTable[kind];
@@ -56,7 +77,8 @@ it.each(errorKinds)("%s does what its row says", (kind) => {
 
   const received = { ok: false, error: { error, message: "a message" }, attempts: 1 } as const;
   const response = { ...received, status, requestId: undefined };
-  const [exitCode, isRetried, concernsAll] = expected[next];
+  const [exitCode, isRetried, concernsAll, level] = expected[next];
+  expect(readLevel(error)).toBe(level);
   expect(toExitCode(error)).toBe(exitCode);
   expect(toTransientFailure(response) !== undefined).toBe(isRetried);
   expect(concernsAllCreates(error)).toBe(concernsAll);
