@@ -6,6 +6,8 @@ import { createStoreError, unusable } from "./store-failure.ts";
 export interface SchemaStep {
   /** Version of the schema after the step. */
   readonly version: number;
+  /** The first release of plantstore with this version. */
+  readonly release: string;
   readonly sql: string;
 }
 
@@ -35,12 +37,34 @@ export function findMissingSteps(
     const problem = `is from a newer plantstore ${versions}: install that version`;
     throw createStoreError(unusable(problem), store);
   }
-  if (version === first - 1) return [{ version: first, sql: upgradeSql }, ...others];
+  if (version === first - 1) return [{ ...schema[0], sql: upgradeSql }, ...others];
   if (version !== 0 && version < first) {
     const problem = `is from an older plantstore ${versions}: export its plants with that version, then create them in a new store`;
     throw createStoreError(unusable(problem), store);
   }
   return schema.filter((step) => step.version > version);
+}
+
+/** Returns the first release of plantstore with a version of the schema; undefined for a version before the first step. */
+export function findRelease(schema: Schema, version: number): string | undefined {
+  return schema.find((step) => step.version === version)?.release;
+}
+
+/**
+ * Describes an upgrade that a server has made, for its log.
+ *
+ * @param version of the store before
+ * @param store its URL or path
+ * @returns undefined if the store was empty or had the version of this program
+ */
+export function describeUpgrade(
+  schema: Schema,
+  version: number,
+  store: string,
+): string | undefined {
+  const { version: newest, release } = schema.at(-1) ?? schema[0];
+  if (version === 0 || version === newest) return undefined;
+  return `the store ${store} was upgraded from version ${version} to version ${newest}, which needs plantstore ${release} or later`;
 }
 
 /** A store that lacks steps, for a command that only reads it. */

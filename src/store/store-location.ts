@@ -5,7 +5,7 @@ import type { StoreEngine, StoreReader } from "../core/store.ts";
 export interface EngineOptions {
   /** Rejects a missing store instead of creating it. Default: false. */
   readonly mustExist?: boolean;
-  /** Receives warnings for the operator, such as a second name of the file. */
+  /** Receives warnings for the operator, such as a second name of the file or an upgrade. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 
@@ -37,6 +37,8 @@ export interface StoreContents {
   readonly tokens: number;
   /** Version of its schema. */
   readonly version: number;
+  /** The first release of plantstore with this version, if there is one. */
+  readonly release?: string | undefined;
 }
 
 /** Options for {@link StoreFiles.restore}. */

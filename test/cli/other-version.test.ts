@@ -1,8 +1,9 @@
 /** A store whose schema has another version: every command that opens it says so, and changes nothing. */
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../helpers/run-cli.ts";
+import { runCli, startServe } from "../helpers/run-cli.ts";
 import { change, createStore } from "../helpers/stored-plants.ts";
+import { createVersion5 } from "../store/sqlite/version-5.ts";
 
 describe.each([
   {
@@ -46,4 +47,15 @@ describe.each([
     expect(exitCode).toBe({ serve: 1, status: 6 }[name] ?? 2);
     expect((await readFile(path)).equals(before)).toBe(true);
   });
+});
+
+it("the log of a server names the upgrade of its store once, with the release", async () => {
+  const path = await createVersion5();
+  const args = ["--store", `sqlite:${path}`];
+  const upgrade = "was upgraded from version 5 to version 6, which needs plantstore 1.0.0 or later";
+  const first = await startServe(args);
+  await first.saw(`the store ${path} ${upgrade}`);
+  await first.stop();
+  const second = await startServe(args);
+  expect((await second.stop()).stderr).not.toContain("upgraded");
 });

@@ -1,7 +1,7 @@
 /** The engine on a PostgreSQL database: its calls with their retries. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
-import type { Schema } from "../sql-tables.ts";
+import { describeUpgrade, type Schema } from "../sql-tables.ts";
 import { toCode } from "../store-failure.ts";
 import type { EngineOptions } from "../store-location.ts";
 import { createCommit } from "./commit.ts";
@@ -22,7 +22,7 @@ import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
 
 /** Options of {@link openPostgresEngine}. */
-interface PostgresEngineOptions extends Pick<EngineOptions, "mustExist"> {
+interface PostgresEngineOptions extends EngineOptions {
   readonly limits?: Limits | undefined;
   readonly schema?: Schema;
 }
@@ -39,6 +39,7 @@ export async function openPostgresEngine(
     limits = defaultLimits,
     mustExist = false,
     schema = postgresSchema,
+    onWarning,
   }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
   const location = parsePostgresUrl(url);
@@ -52,7 +53,11 @@ export async function openPostgresEngine(
       const slow = createDatabase(location, tls, longLimits, true);
       slow.useSchema(name);
       try {
-        await slow.write((client) => migrate(client, shownUrl, limits.statementMs, schema));
+        const version = await slow.write((client) =>
+          migrate(client, shownUrl, limits.statementMs, schema),
+        );
+        const upgrade = describeUpgrade(schema, version, shownUrl);
+        if (upgrade !== undefined) onWarning?.(upgrade);
       } finally {
         await slow.close();
       }

@@ -1,12 +1,13 @@
 /** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
 import { createStoreError, type FailureKind, unusable } from "../store-failure.ts";
-import { findMissingSteps, older, type Schema, type SchemaStep } from "../sql-tables.ts";
+import { findMissingSteps, older, type Schema } from "../sql-tables.ts";
 
 /** The schema of this version. */
 export const postgresSchema: Schema = [
   {
     version: 6,
+    release: "1.0.0",
     sql: `
       CREATE TABLE IF NOT EXISTS plants (
         id int8 PRIMARY KEY,
@@ -77,7 +78,8 @@ export async function isCurrent(
 ): Promise<boolean> {
   const tables = await findTables(client, store);
   if (tables.length === 0 && mustExist) throw createStoreError(missing, store);
-  return tables.length > 0 && (await findMissing(client, store, schema)).length === 0;
+  if (tables.length === 0) return false;
+  return findMissingSteps(schema, await readVersion(client), store).length === 0;
 }
 
 /**
@@ -86,20 +88,23 @@ export async function isCurrent(
  * @param client in a transaction
  * @param store for messages
  * @param lockMs time to wait for locks of transactions that use the tables: creates wait as long
+ * @returns the version before; 0 if there were no tables
  */
 export async function migrate(
   client: ClientBase,
   store: string,
   lockMs: number,
   schema = postgresSchema,
-): Promise<void> {
+): Promise<number> {
   await client.query("SELECT pg_advisory_xact_lock(hashtext('plantstore_migrations'))");
   await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
   await client.query(record);
-  for (const { version, sql } of await findMissing(client, store, schema)) {
+  const before = await readVersion(client);
+  for (const { version, sql } of findMissingSteps(schema, before, store)) {
     await client.query(sql);
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
   }
+  return before;
 }
 
 /**
@@ -133,15 +138,12 @@ async function findTables(client: ClientBase, store: string): Promise<readonly s
   throw createStoreError(foreign(schema, tables), store);
 }
 
-async function findMissing(
-  client: ClientBase,
-  store: string,
-  schema: Schema,
-): Promise<readonly SchemaStep[]> {
+/** @returns 0 without a step */
+async function readVersion(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ version: string | null }>(
     "SELECT max(version) AS version FROM plantstore_migrations",
   );
-  return findMissingSteps(schema, Number(rows[0]?.version ?? 0), store);
+  return Number(rows[0]?.version ?? 0);
 }
 
 const noSchema = unusable(

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
+import { findRelease } from "../sql-tables.ts";
 import type { StoreContents } from "../store-location.ts";
 import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
 import {
@@ -67,7 +68,8 @@ export async function openWholeFile(
       const finding = retryWhileBusy(() => readPragma(database, "integrity_check(1)"));
       if (finding !== "ok") throw createDamageError(path, finding);
       const version = assertReadable(database);
-      return { plants: checkPlants(database, path), tokens: count("tokens"), version };
+      const release = findRelease(schema, version);
+      return { plants: checkPlants(database, path), tokens: count("tokens"), version, release };
     },
     close: () => database.close(),
   };

@@ -68,26 +68,35 @@ const readerTimeoutMs = 1000;
 export async function openConnection(target: ConnectionTarget): Promise<StoreConnection> {
   const { realPath, access } = target;
   const provider = await loadSqlite();
+  let versionBefore = 0;
   const database =
     access === "read"
       ? openDatabaseToRead(provider, realPath)
-      : openDatabase(provider, realPath, { upgrades: access === "first" });
+      : openDatabase(provider, realPath, {
+          upgrades: access === "first",
+          onUpgraded: (version) => (versionBefore = version),
+        });
   try {
-    return createConnection(database);
+    return createConnection(database, versionBefore);
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-/** Creates a connection on an open database, which it owns from then on. */
-export function createConnection(database: SqliteDatabase) {
+/**
+ * Creates a connection on an open database, which it owns from then on.
+ *
+ * @param versionBefore version of the schema before the connection was opened; 0 if it was not looked at
+ */
+export function createConnection(database: SqliteDatabase, versionBefore = 0) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
   // From now on, `retryWhileBusy` waits.
   database.exec("PRAGMA busy_timeout = 0");
   let isOpen = true;
   return {
+    getVersionBefore: (): number => versionBefore,
     commit: (entries: PackedEntries): readonly CommitResult[] =>
       retryWhileBusy(() => {
         if (entries.actions.includes("delete")) overwriteDeleted(database);

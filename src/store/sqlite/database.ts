@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { syncDirectory, syncFile } from "../durable-files.ts";
-import { findMissingSteps, older, type Schema, type SchemaStep } from "../sql-tables.ts";
+import { findMissingSteps, older, type Schema } from "../sql-tables.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
 import {
   isBusy,
@@ -50,17 +50,18 @@ const exclusive = "PRAGMA locking_mode = EXCLUSIVE;";
  *
  * @param path absolute, so that SQLite mistakes it for neither a URI nor a name such as ":memory:"; without symbolic links
  * @param upgrades creates or upgrades the schema; without it, the schema is not checked
+ * @param onUpgraded is called with the version before, 0 for an empty file
  * @throws StoreError or an error of SQLite; the connection is closed then
  */
 export function openDatabase(
   provider: SqliteProvider,
   path: string,
-  { upgrades = true, schema = sqliteSchema } = {},
+  { upgrades = true, schema = sqliteSchema, onUpgraded = (_version: number): void => {} } = {},
 ): SqliteDatabase {
   retryWhileBusy(() => assertAlone(provider, path));
   return connect(provider, path, (database) => {
     // Before the write-ahead log is on, so that the file itself is marked as a plant store from the beginning.
-    if (upgrades) retryWhileBusy(() => migrate(database, path, schema));
+    if (upgrades) onUpgraded(retryWhileBusy(() => migrate(database, path, schema)));
     retryWhileBusy(() => {
       database.exec("PRAGMA journal_mode = WAL");
       // The first read opens the log.
@@ -251,6 +252,7 @@ const plantColumns = `(
 export const sqliteSchema: Schema = [
   {
     version: 6,
+    release: "1.0.0",
     sql: `
       PRAGMA application_id = ${applicationId};
       CREATE TABLE migrations (
@@ -294,22 +296,23 @@ export const sqliteSchema: Schema = [
  * them applies them.
  *
  * @param path for messages
+ * @returns the version before
  * @throws StoreError `unusable` when the file cannot be upgraded or is from another program; it is not changed then
  */
-function migrate(database: SqliteDatabase, path: string, schema = sqliteSchema): void {
-  if (findMissing(database, path, schema).length === 0) return;
-  inTransaction(database, () => {
-    const missing = findMissing(database, path, schema);
-    if (missing[0] === schema[0] && hasTables(database)) {
-      throw createStoreError(foreignDatabase, path);
-    }
-    for (const { version, sql } of missing) {
+function migrate(database: SqliteDatabase, path: string, schema = sqliteSchema): number {
+  const found = readVersion(database);
+  if (findMissingSteps(schema, found, path).length === 0) return found;
+  return inTransaction(database, () => {
+    const before = readVersion(database);
+    if (before === 0 && hasTables(database)) throw createStoreError(foreignDatabase, path);
+    for (const { version, sql } of findMissingSteps(schema, before, path)) {
       database.exec(sql);
       database.exec(`
         INSERT INTO migrations (version, applied_at)
         VALUES (${version}, CAST(unixepoch('subsec') * 1000 AS INTEGER))
       `);
     }
+    return before;
   });
 }
 
@@ -340,14 +343,6 @@ export function assertUpgradable(
   if (version === 0) throw createStoreError(foreignDatabase, path);
   findMissingSteps(schema, version, path);
   return version;
-}
-
-function findMissing(
-  database: SqliteDatabase,
-  path: string,
-  schema: Schema,
-): readonly SchemaStep[] {
-  return findMissingSteps(schema, readVersion(database), path);
 }
 
 /** @returns 0 for a file without the tables */

@@ -2,7 +2,9 @@
 import { resolve } from "node:path";
 import type { StoreEngine } from "../../core/store.ts";
 import type { EngineOptions } from "../store-location.ts";
+import { describeUpgrade } from "../sql-tables.ts";
 import type { ConnectionTarget } from "./connection.ts";
+import { sqliteSchema } from "./database.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { packEntries, unpackPlants } from "./rows.ts";
 import { createFilesInUse } from "./store-file.ts";
@@ -55,6 +57,8 @@ export async function openSqliteEngine(
   }
 
   await writer.open();
+  const upgrade = describeUpgrade(sqliteSchema, await writer.call("getVersionBefore"), path);
+  if (upgrade !== undefined) onWarning(upgrade);
   try {
     // A restore may have replaced the file since it was found.
     files.assertInPlace();

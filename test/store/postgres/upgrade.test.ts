@@ -23,6 +23,7 @@ const nextSchema: Schema = [
   ...postgresSchema,
   {
     version: 7,
+    release: "1.1.0",
     sql: `
       ALTER TABLE plants ADD COLUMN light text NOT NULL DEFAULT 'sun';
       CREATE INDEX plants_by_light ON plants (light);
@@ -164,8 +165,19 @@ describe("a database of version 5", () => {
 
   it("becomes one of version 6, with its plants and tokens and without its feed", async () => {
     const url = await open();
-    const engines = await Promise.all(Array.from({ length: 4 }, () => openEngine(url)));
+    const warnings: string[] = [];
+    const onWarning = (warning: string): void => void warnings.push(warning);
+    const opening = Array.from({ length: 4 }, () =>
+      openPostgresEngine(url, { limits: generousLimits, onWarning }),
+    );
+    const engines = await Promise.all(opening);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^the store postgres:\/\/.* was upgraded from version 5 to version 6, which needs plantstore 1.0.0 or later$/,
+      ),
+    ]);
     for (const engine of engines) {
+      onTestFinished(() => engine.close());
       expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
       expect(await engine.listTokens()).toMatchObject([token5]);
       const results = await engine.commit(toEntries(plants));

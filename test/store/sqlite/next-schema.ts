@@ -7,6 +7,7 @@ export const nextSchema: Schema = [
   ...sqliteSchema,
   {
     version: 7,
+    release: "1.1.0",
     sql: `
       ALTER TABLE plants ADD COLUMN light TEXT NOT NULL DEFAULT 'sun';
       CREATE TABLE gardens (id INTEGER PRIMARY KEY) STRICT;

@@ -68,7 +68,7 @@ describe("a further step of the schema", () => {
     const path = await createStore();
     const before = await readFile(path);
     const [first, next] = nextSchema;
-    const failing = { version: 7, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
+    const failing = { ...next, sql: `${next?.sql}; INSERT INTO missing VALUES (1)` };
     expect(() => upgrade(path, [first, failing] as Schema)).toThrow("no such table: missing");
     expect((await readFile(path)).equals(before)).toBe(true);
     expect(readRows(path, "SELECT version FROM migrations")).toEqual([{ version: 6 }]);
@@ -121,7 +121,12 @@ describe("a store of version 5", () => {
 
   it("becomes one of version 6, with its plants and tokens and without its feed", async () => {
     const path = await createVersion5();
-    const engine = await openSqliteEngine(path);
+    const warnings: string[] = [];
+    const onWarning = (warning: string): void => void warnings.push(warning);
+    const engine = await openSqliteEngine(path, { onWarning });
+    expect(warnings).toEqual([
+      `the store ${path} was upgraded from version 5 to version 6, which needs plantstore 1.0.0 or later`,
+    ]);
     expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
     expect(await engine.listTokens()).toStrictEqual([token]);
     const entries = [...toEntries(plants), toEntry(7n, "moss"), toEntry(1n, "rose", "replace")];
@@ -201,9 +206,10 @@ describe("a store without the last step", () => {
     };
     const file = await open();
     expect(file.copyTo(`${path}.backup`)).toBe(2);
-    expect(file.check()).toEqual({ plants: 2, tokens: 1, version: 6 });
+    expect(file.check()).toEqual({ plants: 2, tokens: 1, version: 6, release: "1.0.0" });
     expect(await verifySqliteFile(`${path}.backup`)).toMatchObject({ version: 6 });
     upgrade(path);
-    expect((await open()).check()).toEqual({ plants: 2, tokens: 1, version: 7 });
+    const contents = { plants: 2, tokens: 1, version: 7, release: "1.1.0" };
+    expect((await open()).check()).toEqual(contents);
   });
 });
