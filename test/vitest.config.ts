@@ -49,7 +49,7 @@ const slowTests = [
   "test/store/postgres/!(engine).test.ts",
   "test/store/sqlite/{backup,power,processes,restore}.test.ts",
   "test/ecosystem/*.test.ts",
-  "test/architecture/add-operation.test.ts",
+  "test/architecture/{add-error,add-operation}.test.ts",
   "test/server/{faults,operations,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http-pool}.test.ts",
   // Changes the table of errors, which other files would see without isolation.

@@ -12,6 +12,7 @@ import {
   type ErrorRow,
   errorRows,
   errorTable,
+  listErrorKinds,
   type NextStep,
   RequestError,
   type StatusMode,
@@ -22,7 +23,7 @@ import {
 import { maxNesting } from "./json.ts";
 import { joinWords } from "./messages.ts";
 import { createParameterReader, listParameters, parameterRules } from "./parameters.ts";
-import { int64Max, int64Min } from "./plant.ts";
+import { type ErrorBody, int64Max, int64Min } from "./plant.ts";
 import { errorBodySchema, newPlantSchema, plantSchema, readNewPlant } from "./read-plant.ts";
 import type { ConflictPolicy } from "./store.ts";
 
@@ -78,7 +79,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
         Plant: toSchema(plantSchema),
         NewPlant: describeNewPlant(),
         ...(isWhole && { StoredPlant: describeNewPlant() }),
-        Error: toSchema(errorBodySchema),
+        Error: describeError(server),
       },
       securitySchemes: {
         bearerAuth: { type: "http", scheme: "bearer", description: credentialDescription },
@@ -333,6 +334,15 @@ function describeNewPlant(): OpenApiObject {
     Object.fromEntries(members.filter(([name]) => !(name in plantSchema.shape))),
   );
   return { allOf: [toReference("Plant"), toSchema(own)] };
+}
+
+/** Describes an Error with the numbers that the server sends. */
+function describeError(server: DescribedServer): OpenApiObject {
+  const { properties, ...schema } = toSchema(errorBodySchema);
+  const { error, message } = properties as Readonly<Record<keyof ErrorBody, OpenApiObject>>;
+  const kinds = listErrorKinds(server.operations ?? "create");
+  const numbers = kinds.map((kind) => errorTable[kind].error);
+  return { ...schema, properties: { error: { ...error, enum: numbers }, message } };
 }
 
 /** Converts a schema. As in the contract, the format of an integer states its range. */

@@ -1,17 +1,12 @@
 /** "Add an operation" of CONTRIBUTING, followed on a copy of the sources: the compiler names what is missing, and the rest derives. */
 import { execFile } from "node:child_process";
-import { cp, readFile, symlink, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { apply, compile, createCopy, type Edit } from "../helpers/source-copy.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
-
-/** A text of a file, and what follows it in the copy. */
-type Edit = readonly [file: string, after: string, added: string];
 
 const row: readonly Edit[] = [
   [
@@ -76,42 +71,6 @@ const rest: readonly Edit[] = [
   ],
 ];
 
-async function createCopy(): Promise<string> {
-  const directory = await createTemporaryDirectory();
-  await cp(join(root, "src"), join(directory, "src"), { recursive: true });
-  await cp(join(root, "package.json"), join(directory, "package.json"));
-  await symlink(join(root, "node_modules"), join(directory, "node_modules"));
-  const { compilerOptions } = JSON.parse(await readFile(join(root, "tsconfig.json"), "utf8")) as {
-    compilerOptions: object;
-  };
-  const config = { compilerOptions, include: ["src"], exclude: ["src/server/docs/*.browser.js"] };
-  await writeFile(join(directory, "tsconfig.json"), JSON.stringify(config));
-  return directory;
-}
-
-async function apply(directory: string, edits: readonly Edit[]): Promise<void> {
-  for (const [file, after, added] of edits) {
-    const path = join(directory, file);
-    const text = await readFile(path, "utf8");
-    expect(text.split(after), `${file}: ${after}`).toHaveLength(2);
-    await writeFile(
-      path,
-      text.replace(after, () => after + added),
-    );
-  }
-}
-
-/** Compiles a copy. @returns the files with an error */
-async function compile(directory: string): Promise<string[]> {
-  try {
-    await run("npx", ["tsc", "--noEmit", "--pretty", "false"], { cwd: directory });
-    return [];
-  } catch (error) {
-    const { stdout } = error as { readonly stdout: string };
-    return [...new Set(Array.from(stdout.matchAll(/^(\S+)\(\d+/gm), ([, file = ""]) => file))];
-  }
-}
-
 const program = `
 import { startPlantStore } from "./src/index.ts";
 
@@ -140,7 +99,7 @@ console.log(JSON.stringify(results));
 `;
 
 it("a row makes the compiler name the files that an operation needs, and they are at most six", async () => {
-  const directory = await createCopy();
+  const directory = await createCopy(["src"]);
   await apply(directory, row);
   const missing = await compile(directory);
   expect(missing).toEqual(

@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type * as mainModule from "../../src/cli/main.ts";
 import { runCli, startServe } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { describeStoreContract } from "../store/store-contract.ts";
+import { duckType } from "./programs/duck-engine.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const plants = ['{"id":1,"name":"fern"}', '{"id":9223372036854775807,"name":"moss","tag":"pot"}'];
@@ -38,6 +40,11 @@ beforeAll(async () => {
     for (const end of ends) await end();
   };
 }, 60_000);
+
+describeStoreContract("duck", async (onEnd) => {
+  const directory = await createTemporaryDirectory(onEnd);
+  return duckType.locate(`duck:${join(directory, "plants.db")}`).openEngine({});
+});
 
 describe("an engine that is added to the list", () => {
   async function open() {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { errorTable } from "../../src/core/errors.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -65,7 +66,26 @@ function readComments(types: string): [member: string, comment: string][] {
   );
 }
 
+/** Reads the comment of each row of the table of errors. */
+function readRowComments(types: string): [error: string, comment: string][] {
+  const { checker, exported } = readExports(types);
+  const table = [...exported].find(({ name }) => name === "errorTable");
+  const rows = table === undefined ? [] : checker.getTypeOfSymbol(table).getProperties();
+  return rows.map((row) => [
+    row.name,
+    ts.displayPartsToString(row.getDocumentationComment(checker)),
+  ]);
+}
+
 describe("the built types", () => {
+  it.each(files)("of %s have a comment for every error, with its number and condition", (path) => {
+    const rows = Object.entries(errorTable).map(([kind, { error, when }]) => [
+      kind,
+      `${error}: ${when}.`,
+    ]);
+    expect(readRowComments(path)).toEqual(rows);
+  });
+
   it.each(files)("of %s have a comment for every option and member", (path) => {
     const comments = new Map(readComments(path));
     expect(comments.get("PlantClientOptions.retries")).toContain("by default 2");

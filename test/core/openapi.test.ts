@@ -1,7 +1,8 @@
 /** The interface description: it agrees with the contract and the code. test/ecosystem/openapi.test.ts validates it for other tools. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errorTable, RequestError } from "../../src/core/errors.ts";
+import type { OperationSet } from "../../src/core/contract.ts";
+import { errorTable, listErrorKinds, RequestError } from "../../src/core/errors.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../src/core/openapi.ts";
 import { readNewPlant, validateNewPlant } from "../../src/core/read-plant.ts";
 import { compileSchema, readDescription } from "../helpers/interface-description.ts";
@@ -14,6 +15,11 @@ const server = {
 const text = toOpenApiJson(createOpenApiDocument(server));
 const description = readDescription(server);
 const operation = description.paths["/plants"].post;
+
+/** Numbers of the errors that a server sends. */
+function listNumbers(operations: OperationSet): number[] {
+  return listErrorKinds(operations).map((kind) => errorTable[kind].error);
+}
 
 describe("the document", () => {
   it("has the operation of the contract, its two responses, and a bearer token", () => {
@@ -61,7 +67,10 @@ describe("the document", () => {
       },
       Error: {
         type: "object",
-        properties: { error: { type: "integer", format: "int32" }, message: { type: "string" } },
+        properties: {
+          error: { type: "integer", format: "int32", enum: listNumbers("create") },
+          message: { type: "string" },
+        },
         required: ["error", "message"],
       },
     });
@@ -123,9 +132,10 @@ describe("the document of a server with all operations", () => {
     const json = toOpenApiJson(createOpenApiDocument(whole));
     return JSON.parse(json) as {
       readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+      readonly components: { readonly schemas: { readonly Error: object } };
     };
   };
-  const { paths } = readWhole("contract");
+  const { paths, components } = readWhole("contract");
   const list = paths["/plants"]?.["get"];
   const remove = paths["/plants/{id}"]?.["delete"];
 
@@ -163,6 +173,13 @@ describe("the document of a server with all operations", () => {
       [...shared, ...numbers, ...failures].toSorted((a, b) => a - b);
     expect(readNumbers(list)).toEqual(byNumber([42207, 42208]));
     expect(readNumbers(remove)).toEqual(byNumber([40401, 42202, 42203]));
+  });
+
+  it("has the numbers of its errors", () => {
+    const numbers = listNumbers("all");
+    expect(numbers).toEqual(expect.arrayContaining([40401, 42207, 42208]));
+    expect(listNumbers("create")).not.toContain(40401);
+    expect(components.schemas.Error).toMatchObject({ properties: { error: { enum: numbers } } });
   });
 
   it("has the status of each failure in status mode http", () => {
