@@ -57,7 +57,7 @@ async function runTests(directory: string, files: readonly string[]): Promise<st
 
 it("a row of the table makes the compiler and the tests name the other files of an error number", async () => {
   const folders = ["src", "test", "bin", ".build", ".github"];
-  const files = [".containerfile", ".pnpmfile.cjs", "package-lock.json", "README.md"];
+  const files = [".containerfile", ".pnpmfile.cjs", "package-lock.json", "README.md", "LICENSE"];
   const directory = await createCopy([...folders, ...files]);
   await apply(directory, [row]);
   expect(await compile(directory)).toEqual(compiled.map(([file]) => file));
@@ -68,7 +68,7 @@ it("a row of the table makes the compiler and the tests name the other files of 
   expect(await runTests(directory, tests)).toEqual(tests.toSorted());
   await apply(directory, tested);
   expect(await runTests(directory, tests)).toEqual([]);
-}, 240_000);
+}, 400_000);
 
 it("a further step makes the compiler name the retries, the exit codes and the level in the log", async () => {
   const directory = await createCopy(["src"]);

@@ -94,6 +94,19 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(requested).toEqual([new URL("/", server.url).href]);
   });
 
+  it("shows the response in sight, then the request and the commands, and nothing touches", async () => {
+    page = await openPage({ viewport: { width: 1280, height: 720 } });
+    await create({ id: "40", name: "fern" });
+    const parts = ["#response", "#request", "#plantstore", "#copy-plantstore", "#curl"];
+    const boxes = await Promise.all(parts.map((part) => page.locator(part).boundingBox()));
+    let bottom = 0;
+    for (const box of boxes) {
+      expect(box?.y).toBeGreaterThan(bottom + 5);
+      bottom = (box?.y ?? 0) + (box?.height ?? 0);
+    }
+    expect((boxes[0]?.y ?? 0) + (boxes[0]?.height ?? 0)).toBeLessThanOrEqual(720);
+  });
+
   it("stores the plant of the form with every digit of its id", async () => {
     const { outcome, request, response } = await create({
       id: "9223372036854775807",

@@ -75,13 +75,14 @@ function toPage(server: PageServer): string {
   const { url, maxBodyBytes, onConflict, statusMode, basePath, isVolatile } = server;
   const set = server.operations ?? "create";
   const isWhole = set === "all";
+  const failureStatus = statusMode === "http" ? "4xx or 5xx" : "400";
   const description = createOpenApiDocument(server);
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
     path: toHtml(basePath + operations.create.path),
-    orToken: isVolatile
-      ? "who started <code>plantstore serve</code> with it"
-      : "or run <code>plantstore token issue</code> on the server",
+    tokenSource: isVolatile
+      ? "whoever started the server"
+      : "the server's operator for one, or run <code>plantstore token issue</code> on the server",
     durability: isVolatile ? "in memory, until the server stops" : "durably",
     operationCount: isWhole ? "operations to create, list and delete plants" : "one operation",
     call: isWhole ? "request" : "create",
@@ -92,14 +93,15 @@ function toPage(server: PageServer): string {
     int64Min: String(int64Min),
     int64Max: String(int64Max),
     maxBodyBytes: maxBodyBytes.toLocaleString("en"),
-    newPlantMembers: toMembersTable("NewPlant", description),
-    plantMembers: toMembersTable("Plant", description),
-    errorMembers: toMembersTable("Error", description),
+    newPlantMembers: toMembersTable({ "": "NewPlant" }, description),
+    responseMembers: toMembersTable(
+      { "200: Plant": "Plant", [`${failureStatus}: Error`]: "Error" },
+      description,
+    ),
     conflict:
       onConflict === "reject"
         ? `A different plant with the same id is rejected with ${errorTable.idTaken.error}, and the stored plant does not change.`
         : "A different plant with the same id replaces the stored plant.",
-    failureStatus: statusMode === "http" ? "4xx or 5xx" : "400",
     statusNote:
       statusMode === "http"
         ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
@@ -144,20 +146,33 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** Lists the members of a schema in a table. */
-function toMembersTable(name: string, { components }: OpenApiObject): string {
+/**
+ * Lists the members of schemas in a table.
+ *
+ * @param names of the schemas, each below its title; a title can be empty
+ */
+function toMembersTable(
+  names: Readonly<Record<string, string>>,
+  { components }: OpenApiObject,
+): string {
   const { schemas } = components as unknown as { schemas: Readonly<Record<string, Schema>> };
-  const rows = listMembers({ $ref: name }, schemas).map(
-    ([member, { type = "", format, description = "" }, isRequired]) =>
-      `<tr><th scope="row"><code>${toHtml(member)}</code></th><td>${toHtml(
-        format === undefined ? type : `${type}, ${format}`,
-      )}, ${isRequired ? "required" : "optional"}</td><td>${toHtml(description)}</td></tr>`,
-  );
+  const bodies = Object.entries(names).map(([title, name]) => {
+    const titleRow = title && `<tr><th scope="rowgroup" colspan="3">${toHtml(title)}</th></tr>\n`;
+    const rows = listMembers({ $ref: name }, schemas).map(toMemberRow);
+    return `<tbody>\n${titleRow}${rows.join("\n")}\n</tbody>`;
+  });
   return `<table>
 <thead><tr><th scope="col">member</th><th scope="col">type</th><th scope="col">meaning</th></tr></thead>
-<tbody>
-${rows.join("\n")}
-</tbody></table>`;
+${bodies.join("\n")}
+</table>`;
+}
+
+function toMemberRow([member, { type, format, description = "" }, isRequired]: Member): string {
+  const kind = format === undefined ? type : `${type}, ${format}`;
+  const cells = [`${kind}, ${isRequired ? "required" : "optional"}`, description];
+  return `<tr><th scope="row"><code>${toHtml(member)}</code></th>${cells
+    .map((text) => `<td>${toHtml(text)}</td>`)
+    .join("")}</tr>`;
 }
 
 type Member = readonly [name: string, schema: Schema, isRequired: boolean];
