@@ -22,16 +22,19 @@ export function findProxy(name: ProxyName): string | undefined {
  * Starts a proxy in front of two servers until the test ends.
  *
  * @param ports those of the servers
+ * @param choose returns the configuration out of the blocks of code below the heading of the proxy
  * @returns its URL
  */
 export async function startProxy(
   name: ProxyName,
   ports: readonly [number, number],
+  choose = ([configuration = ""]: readonly string[]): string => configuration,
 ): Promise<string> {
   const directory = await createTemporaryDirectory();
   const port = await findFreePort();
-  const [configuration = "", down = ""] = await readManual(name);
-  const changed = configuration
+  const blocks = await readManual(name);
+  const [, down = ""] = blocks;
+  const changed = choose(blocks)
     .replaceAll("127.0.0.1:7526", `127.0.0.1:${ports[0]}`)
     .replaceAll("127.0.0.1:7527", `127.0.0.1:${ports[1]}`)
     .replace(/^( *(?:listen |bind :|:))80\b/m, `$1${port}`)
