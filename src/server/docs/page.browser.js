@@ -120,13 +120,14 @@ function updateCommands() {
 }
 
 /**
+ * @param {HTMLElement} element that is a status
  * @param {"" | "done" | "failed"} className
  * @param {(string | Node)[]} content
  */
-function showOutcome(className, ...content) {
-  outcome.replaceChildren(...content);
-  outcome.className = className;
-  outcome.scrollIntoView({ block: "nearest" });
+function show(element, className, ...content) {
+  element.replaceChildren(...content);
+  element.className = className;
+  element.scrollIntoView({ block: "nearest" });
 }
 
 /** Removes the outcome, and the mark of an invalid field. */
@@ -190,7 +191,7 @@ function countUp(id) {
  * @param {string} reason
  */
 function showUnknown(id, reason) {
-  showOutcome("failed", `${reason} Plant ${id} may or may not be stored. Send it again.`);
+  show(outcome, "failed", `${reason} Plant ${id} may or may not be stored. Send it again.`);
 }
 
 /**
@@ -209,7 +210,7 @@ async function create(id) {
     "",
     body,
   ].join("\n");
-  showOutcome("", `Sending plant ${id}…`);
+  show(outcome, "", `Sending plant ${id}…`);
   showExchange(request, "…");
   const signal = AbortSignal.timeout(timeoutSeconds * 1000);
   try {
@@ -237,10 +238,10 @@ async function create(id) {
     const error = ok ? undefined : describeError(text);
     if (ok && Object.hasOwn(results, result)) {
       if (result === "created") countUp(id);
-      showOutcome("done", results[result]?.(id) ?? result);
+      show(outcome, "done", results[result]?.(id) ?? result);
     } else if (error !== undefined) {
       if (response.headers.has("www-authenticate")) token.setAttribute("aria-invalid", "true");
-      showOutcome("failed", `Did not create plant ${id}: `, ...error);
+      show(outcome, "failed", `Did not create plant ${id}: `, ...error);
     } else {
       const what = response.type === "opaqueredirect" ? "a redirect" : `of status ${status}`;
       showUnknown(id, `The response (${what}) is not from plantstore, perhaps from a proxy.`);
@@ -264,7 +265,7 @@ let sending;
 async function submit() {
   // The button stays enabled, because a disabled button loses the focus.
   if (sending !== undefined) {
-    showOutcome("", `Still sending plant ${sending}.`);
+    show(outcome, "", `Still sending plant ${sending}.`);
     return;
   }
   clearOutcome();
@@ -272,7 +273,7 @@ async function submit() {
   if (invalid !== undefined) {
     invalid.field.setAttribute("aria-invalid", "true");
     invalid.field.focus();
-    showOutcome("failed", `Not sent: ${invalid.problem}.`);
+    show(outcome, "failed", `Not sent: ${invalid.problem}.`);
     return;
   }
   sending = readId();

@@ -24,7 +24,7 @@ const [template, style, script] = ["page.html", "page.css", "page.browser.js"].m
   string,
   string,
 ];
-/** The parts of a server with all operations, and their script. */
+/** The parts of a server with all operations, and the rest of its script. */
 const [, plantsPart = "", otherOperationsPart = ""] =
   readPart("plants.html").split(/<!-- [a-z ]+ -->\n/);
 const plantsScript = readPart("plants.browser.js");
@@ -44,17 +44,16 @@ export function toPageResponse(server: PageServer): ServerResponse {
   };
 }
 
-/** The scripts of a server's page. */
-function listScripts({ operations: set }: PageServer): readonly string[] {
-  return set === "all" ? [script, plantsScript] : [script];
+/** The script of a server's page. */
+function toScript({ operations: set }: PageServer): string {
+  return set === "all" ? script + plantsScript : script;
 }
 
-/** Allows the scripts and the style of the page, and requests to this server. */
+/** Allows the script and the style of the page, and requests to this server. */
 function toContentSecurityPolicy(server: PageServer): string {
-  const hashes = listScripts(server).map((text) => `'${toHash(text)}'`);
   return [
     "default-src 'none'",
-    `script-src ${hashes.join(" ")}`,
+    `script-src '${toHash(toScript(server))}'`,
     `style-src '${toHash(style)}'`,
     "connect-src 'self'",
     "img-src data:",
@@ -117,13 +116,12 @@ function toPage(server: PageServer): string {
     plants: isWhole ? plantsPart : "",
     "other operations": isWhole ? otherOperationsPart : "",
   };
-  const scripts = listScripts(server).map((text) => `<script type="module">${text}</script>`);
   // A function, because a replacement text can contain patterns such as $&.
   return template
     .replace(/^ *<!-- ([a-z ]+) -->\n/gm, (_, name: string) => parts[name] ?? "")
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "")
     .replace('<link rel="stylesheet" href="page.css" />', () => `<style>${style}</style>`)
-    .replace('<script type="module" src="page.browser.js"></script>', () => scripts.join(""));
+    .replace(' src="page.browser.js">', () => `>${toScript(server)}`);
 }
 
 /** Links to the other operations. */

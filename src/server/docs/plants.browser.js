@@ -1,21 +1,6 @@
-/** The table of plants, on the page of a server that lists them. */
-
-/**
- * Finds an element of the page.
- *
- * @template {HTMLElement} T
- * @param {string} id
- * @param {new () => T} type
- * @returns {T}
- */
-function find(id, type) {
-  const element = document.getElementById(id);
-  if (!(element instanceof type)) throw new TypeError(`no ${type.name} #${id}`);
-  return element;
-}
+/** The table of plants, on the page of a server that lists them: a part of the script of page.browser.js, whose functions it calls. */
 
 const table = find("list", HTMLTableElement);
-const tokenField = find("token", HTMLInputElement);
 const firstButton = find("first-page", HTMLButtonElement);
 const nextButton = find("next-page", HTMLButtonElement);
 const listOutcome = find("list-outcome", HTMLElement);
@@ -49,32 +34,6 @@ function showPlants(plants) {
   table.hidden = rows.length === 0;
 }
 
-/**
- * @param {"" | "done" | "failed"} className
- * @param {string} text
- */
-function say(className, text) {
-  listOutcome.textContent = text;
-  listOutcome.className = className;
-}
-
-/**
- * Returns the message of an Error body, or words about another response.
- *
- * @param {string} body
- * @param {number} status
- */
-function describeFailure(body, status) {
-  try {
-    const { error, message } = /** @type {Record<string, unknown>} */ (JSON.parse(body));
-    const isError = Number.isInteger(error) && typeof message === "string";
-    if (isError) return `${message} (error ${String(error)})`;
-  } catch {
-    // Another program responded.
-  }
-  return `the response (status ${status}) is not from plantstore, perhaps from a proxy`;
-}
-
 /** The query of the next page. */
 let nextQuery = "";
 /** True while a page is read. */
@@ -82,19 +41,19 @@ let isReading = false;
 
 /** @param {string} query */
 async function readPlants(query) {
-  const token = tokenField.value.trim().replace(/^Bearer\s+/i, "");
-  if (token === "") {
-    tokenField.focus();
-    say("failed", "Not sent: the token is missing. Enter it in the form.");
+  const invalid = findTokenProblem();
+  if (invalid !== undefined) {
+    invalid.field.focus();
+    show(listOutcome, "failed", `Not sent: ${invalid.problem}.`);
     return;
   }
   if (isReading) return;
   isReading = true;
-  say("", "Reading plants…");
+  show(listOutcome, "", "Reading plants…");
   try {
     const url = new URL((table.dataset["target"] ?? "") + query, location.href);
     const response = await fetch(url, {
-      headers: { Authorization: `Bearer ${token}` },
+      headers: { Authorization: `Bearer ${readToken()}` },
       cache: "no-store",
       credentials: "omit",
       redirect: "manual",
@@ -111,10 +70,19 @@ async function readPlants(query) {
       const [first, last] = [plants[0], plants.at(-1)];
       const ids = first && last ? `, with ids from ${first.id} to ${last.id}` : "";
       const more = next === undefined ? "" : "; more follow";
-      say("done", `${plants.length} ${plants.length === 1 ? "plant" : "plants"}${ids}${more}.`);
-    } else say("failed", `Did not list plants: ${describeFailure(body, response.status)}.`);
+      show(
+        listOutcome,
+        "done",
+        `${plants.length} ${plants.length === 1 ? "plant" : "plants"}${ids}${more}.`,
+      );
+    } else {
+      const words = describeError(body) ?? [
+        `the response (status ${response.status}) is not from plantstore, perhaps from a proxy`,
+      ];
+      show(listOutcome, "failed", "Did not list plants: ", ...words, ".");
+    }
   } catch {
-    say("failed", "No response. Try again.");
+    show(listOutcome, "failed", "No response. Try again.");
   }
   isReading = false;
 }
