@@ -32,6 +32,9 @@ export const maxPipelined = 32;
 /** Number of requests in flight that busy connections share; each may have one. */
 const maxPipelinedTogether = 512;
 
+/** Maximum length of a small response, in bytes: an Error is one. */
+const smallBytes = 8 * 1024;
+
 /** Maximum number of connections above the limit whose transfer was ended and whose client still reads the error. */
 export const maxDraining = 100;
 
@@ -133,10 +136,15 @@ export class Admission {
     return undefined;
   }
 
-  /** Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room. */
+  /**
+   * Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room for a
+   * large one. A small one evicts nothing: otherwise the error for an evicted body would evict the next one.
+   */
   holdResponse(holder: ByteHolder, bytes: number): void {
     this.release(holder);
-    if (this.#isOver(bytes)) this.#makeRoom(bytes, overloaded("the memory is needed"), () => true);
+    if (bytes > smallBytes && this.#isOver(bytes)) {
+      this.#makeRoom(bytes, overloaded("the memory is needed"), () => true);
+    }
     this.#bytes += bytes;
     holder.heldBytes = bytes;
   }

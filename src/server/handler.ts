@@ -92,32 +92,29 @@ export function createHandler(options: HandlerOptions): Handler {
   const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
   async function perform(request: ServerRequest, route: Route): Promise<OperationResult> {
-    if (!route.needsToken) return route.perform({ request }, options.backend());
+    if (!route.needsToken) return await route.perform({ request }, options.backend());
     const digest = readCredential(request);
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
     if (backend instanceof RequestError) return backend;
-    const error = await checkToken(digest, backend);
-    if (error !== undefined) return error;
-    if (request.isLate) return serverStopping;
-    const readBody = async (maxBytes: number): Promise<BodyResult> => {
-      const body = request.readBody(maxBytes);
-      if (!(body instanceof Promise)) return body;
-      const arrived = await body;
-      if (arrived instanceof RequestError) return arrived;
-      // The token may have been revoked in the meantime.
-      return (await checkToken(digest, backend)) ?? arrived;
-    };
-    return route.perform({ request, readBody }, route.segments, backend);
-  }
-
-  async function checkToken(
-    digest: string,
-    { authenticator }: ServerBackend,
-  ): Promise<RequestError | undefined> {
+    const { authenticator } = backend;
     const askedAtMs = performance.now();
     while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
-    return authenticator.check(digest);
+    const error = authenticator.check(digest);
+    if (error !== undefined) return error;
+    if (request.isLate) return serverStopping;
+    const readBody = (maxBytes: number): BodyResult | Promise<BodyResult> => {
+      const body = request.readBody(maxBytes);
+      return body instanceof Promise ? body.then(checkAgain) : body;
+    };
+    /** The token may have been revoked while the body arrived. */
+    const checkAgain = async (body: BodyResult): Promise<BodyResult> => {
+      if (body instanceof RequestError) return body;
+      const arrivedAtMs = performance.now();
+      while (!authenticator.isFresh(digest, arrivedAtMs)) await authenticator.refresh();
+      return authenticator.check(digest) ?? body;
+    };
+    return await route.perform({ request, readBody }, route.segments, backend);
   }
 
   async function waitForStart(): Promise<ServerBackend | RequestError> {

@@ -42,7 +42,7 @@ export interface AcceptedCall<Parameters = unknown> extends OperationCall {
   /** Of its path and its query, as the row of the operation types them. */
   readonly parameters: Parameters;
   /** Reads the body, and checks the token again if that took time. */
-  readonly readBody: (maxBytes: number) => Promise<BodyResult>;
+  readonly readBody: (maxBytes: number) => BodyResult | Promise<BodyResult>;
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */
@@ -124,23 +124,26 @@ interface ContractOptions {
  *
  * @throws StoreError when the store fails
  */
-async function createPlant(
+function createPlant(
   { request, readBody }: AcceptedCall,
   store: ServerBackend["store"],
   options: ContractOptions,
-): Promise<OperationResult> {
+): OperationResult | Promise<OperationResult> {
   const { admission, maxBodyBytes, onConflict } = options;
   const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkCreates();
   if (rejection !== undefined) return rejection;
-  const body = await readBody(maxBodyBytes);
-  const plant = body instanceof RequestError ? body : readNewPlant(body);
-  if (plant instanceof RequestError) return plant;
-  return change(request, options, async () => {
-    const requestedAtMs = performance.now();
-    const { result, plants } = await store.create(plant, onConflict);
-    if (result === "conflict") return toIdTakenError(plant.id);
-    return toPlantResponse(plant, result, toCommit(requestedAtMs, plants));
-  });
+  const create = (body: BodyResult): OperationResult | Promise<OperationResult> => {
+    const plant = body instanceof RequestError ? body : readNewPlant(body);
+    if (plant instanceof RequestError) return plant;
+    return change(request, options, async () => {
+      const requestedAtMs = performance.now();
+      const { result, plants } = await store.create(plant, onConflict);
+      if (result === "conflict") return toIdTakenError(plant.id);
+      return toPlantResponse(plant, result, toCommit(requestedAtMs, plants));
+    });
+  };
+  const body = readBody(maxBodyBytes);
+  return body instanceof Promise ? body.then(create) : create(body);
 }
 
 /**
@@ -232,7 +235,7 @@ async function deletePlant(
 
 /** Changes the store within the limits of the server, unless the change fails on demand. */
 async function change(
-  { signal }: AcceptedCall["request"],
+  request: ServerRequest,
   { admission, faults }: ContractOptions,
   work: () => Promise<OperationResult>,
 ): Promise<OperationResult> {
@@ -240,7 +243,7 @@ async function change(
   if (error !== undefined) return error;
   admission.creates++;
   try {
-    return await (faults === undefined ? work() : faults.perform(work, signal));
+    return await (faults === undefined ? work() : faults.perform(work, request.signal));
   } finally {
     admission.creates--;
   }

@@ -348,7 +348,8 @@ let requestCount = 0;
 
 /** Returns the path of a target in origin-form or absolute-form, without its query. Without a path, it is `/`. */
 export function toPath(target: string): string {
-  const [beforeQuery = ""] = target.split("?", 1);
+  const end = target.indexOf("?");
+  const beforeQuery = end < 0 ? target : target.slice(0, end);
   if (beforeQuery.startsWith("/")) return beforeQuery;
   return beforeQuery.replace(/^https?:\/\/[^/]*/i, "") || "/";
 }

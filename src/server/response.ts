@@ -5,8 +5,10 @@ import { errorTable, RequestError, type StatusMode, toStatus } from "../core/err
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import { StoreError, type SuccessfulResult } from "../core/store.ts";
 
+type HeaderPair = readonly [name: string, value: string];
+
 /** Names and values of headers. */
-export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+export type HeaderPairs = readonly HeaderPair[];
 
 /** The response of an operation. */
 export interface ServerResponse {
@@ -21,9 +23,9 @@ export interface ServerResponse {
   /** Result of a create. */
   readonly result?: SuccessfulResult | undefined;
   /** Commit of a plant that is stored or deleted. */
-  readonly commit?: PlantCommit;
+  readonly commit?: PlantCommit | undefined;
   /** The part that the client does not get, because of a fault: its connection is closed instead. */
-  readonly lost?: "all" | "half";
+  readonly lost?: "all" | "half" | undefined;
 }
 
 /** The result of an operation. The handler makes a response of an error too. */
@@ -119,11 +121,9 @@ function toErrorHeaders(error: RequestError): HeaderPairs {
   return errorTable[error.kind].next === "retryAfter" ? [["Retry-After", "1"]] : [];
 }
 
-/** Headers that every response has, with the same values. */
-const commonHeaders: HeaderPairs = [
-  ["Cache-Control", "no-store"],
-  ["X-Content-Type-Options", "nosniff"],
-];
+const jsonType: HeaderPair = ["Content-Type", "application/json"];
+const notStored: HeaderPair = ["Cache-Control", "no-store"];
+const notSniffed: HeaderPair = ["X-Content-Type-Options", "nosniff"];
 
 /** Completes a response with the headers that every response has. */
 export function toCompleteResponse(
@@ -131,19 +131,15 @@ export function toCompleteResponse(
   requestId: string,
   operation: RoutedOperation | undefined,
 ): CompleteResponse {
-  const { status, body, contentType = "application/json" } = response;
+  const { status, body, contentType, error, result, commit, lost } = response;
   const bodyBytes = Buffer.byteLength(body);
+  const type: HeaderPair = contentType === undefined ? jsonType : ["Content-Type", contentType];
   // 204 has no content, not even an empty one (RFC 9110 section 8.6).
-  const content: HeaderPairs =
-    status === 204
-      ? []
-      : [
-          ["Content-Type", contentType],
-          ["Content-Length", `${bodyBytes}`],
-        ];
-  // Not a spread, which takes a microsecond.
-  const headers = content.concat(commonHeaders, [["X-Request-Id", requestId]], response.headers);
-  return { ...response, headers, bodyBytes, requestId, operation };
+  const headers = status === 204 ? [] : [type, ["Content-Length", `${bodyBytes}`] as const];
+  headers.push(notStored, notSniffed, ["X-Request-Id", requestId]);
+  // Not spreads: they take a microsecond.
+  for (const header of response.headers) headers.push(header);
+  return { status, body, headers, error, result, commit, lost, bodyBytes, requestId, operation };
 }
 
 /** Error for a request that comes before the server has its store. */

@@ -7,7 +7,7 @@ import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
 import type { Handler } from "../handler.ts";
 import { requestTimedOut, type ServerRequest } from "../request.ts";
 import type { CompleteResponse, HeaderPairs } from "../response.ts";
-import { lingeringClose, toConnectionHeaders, toText } from "./response-bytes.ts";
+import { type ConnectionHeaders, lingeringClose, toText } from "./response-bytes.ts";
 import type { Slicer } from "./slicer.ts";
 
 /** A request on a connection, and the way to send its response: one of the lane, or one of node:http. */
@@ -23,7 +23,7 @@ export interface Exchange extends ServerRequest, ByteHolder {
   /**
    * Sends the response.
    *
-   * @param headers all of them
+   * @param headers those of the connection, in addition to those of the response
    * @param onSent called once, when the operating system has all of the response
    */
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void;
@@ -41,6 +41,7 @@ export interface Reader {
 export interface Edge {
   readonly handler: Handler;
   readonly admission: Admission;
+  readonly connectionHeaders: ConnectionHeaders;
   /** Time after which an idle connection is closed, as the Keep-Alive header announces it. */
   readonly idleTimeoutMs: number;
   /** Time for a complete request to arrive; its headers must arrive in a third of it. */
@@ -344,7 +345,7 @@ export class Connection {
   }
 
   #send(exchange: Exchange | undefined, response: CompleteResponse): void {
-    const { handler, idleTimeoutMs, stoppedAtMs } = this.#edge;
+    const { connectionHeaders, handler, stoppedAtMs } = this.#edge;
     const isAborted = this.socket.destroyed;
     const nowMs = performance.now();
     if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.isEnding = true;
@@ -355,9 +356,7 @@ export class Connection {
       if (exchange !== undefined) this.admission.release(exchange);
       return;
     }
-    const isLast = this.isEnding && this.isIdle;
-    const keepAliveSeconds = isLast ? undefined : Math.floor(idleTimeoutMs / 1000);
-    const headers = response.headers.concat(toConnectionHeaders(keepAliveSeconds));
+    const headers = connectionHeaders(this.isEnding && this.isIdle);
     if (exchange === undefined) {
       (this.#slicer ?? this.socket).write(toText(response, headers));
       return;

@@ -12,7 +12,7 @@ import { Connection, type Edge, graceMs, ReadTurns } from "./connection.ts";
 import { createSimpleCreateParser, Lane } from "./lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createNodeHttp } from "./node-exchange.ts";
-import { lingeringClose, toConnectionHeaders, toText } from "./response-bytes.ts";
+import { lingeringClose, createConnectionHeaders, toText } from "./response-bytes.ts";
 
 /** Options for {@link openHttpServer}. */
 export interface HttpServerOptions extends ServerLimits, ListenAddress {
@@ -88,6 +88,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
           turns: new ReadTurns(),
           requestTimeoutMs,
           idleTimeoutMs: options.idleTimeoutMs,
+          connectionHeaders: createConnectionHeaders(options.idleTimeoutMs),
           readTimeoutMs: 2 * requestTimeoutMs + (options.faults?.maxDelayMs ?? 0),
         },
         maxConnections: options.maxConnections,
@@ -280,11 +281,11 @@ class Connections {
 
   /** Sends an error on a socket that is not accepted, and closes it. */
   #reject(socket: Socket, error: RequestError): void {
-    const { handler } = this.#options.edge;
+    const { handler, connectionHeaders } = this.#options.edge;
     const response = handler.reject(error);
     handler.report(undefined, response, false);
     socket.on("error", () => undefined);
-    socket.write(toText(response, [...response.headers, ...toConnectionHeaders(undefined)]));
+    socket.write(toText(response, connectionHeaders(true)));
     lingeringClose(socket);
   }
 }

@@ -74,6 +74,8 @@ function parseHead(text: string, target: string): SimpleHead | undefined {
 /** Bytes of an incomplete request that are read while the requests before it are in flight: the next read may complete it. */
 const maxCutBytes = 16 * 1024;
 
+const noBytes = Buffer.alloc(0);
+
 /** Passes a connection and its first bytes to node:http. */
 type HandOver = (connection: Connection, bytes: Buffer) => void;
 
@@ -83,7 +85,7 @@ export class Lane implements Reader {
   readonly #parse: SimpleCreateParser;
   readonly #handOver: HandOver;
   /** Bytes that have arrived after the last request. */
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = noBytes;
   #isInputEnded = false;
   #isOver = false;
 
@@ -115,9 +117,10 @@ export class Lane implements Reader {
       start = end;
       connection.accept(new LaneExchange(connection, head, bytes.subarray(bodyStart, end)));
     }
-    this.#bytes = bytes.subarray(start);
-    if (connection.isEnding) this.#bytes = Buffer.alloc(0);
-    else if (connection.isFull) socket.pause();
+    if (start === bytes.length || connection.isEnding) this.#bytes = noBytes;
+    else if (start > 0) this.#bytes = bytes.subarray(start);
+    if (connection.isEnding) return;
+    if (connection.isFull) socket.pause();
     else if (this.#bytes.length > 0 && connection.isSettled) this.#leave();
     else if (this.#bytes.length > maxCutBytes) socket.pause();
     else if (this.#isInputEnded && this.#bytes.length === 0) connection.end();
@@ -168,7 +171,7 @@ class LaneExchange implements Exchange {
   }
 
   readBody(): BodyResult {
-    const body = this.#body ?? Buffer.alloc(0);
+    const body = this.#body ?? noBytes;
     // Not kept while the plant waits for the store.
     this.#body = undefined;
     return this.#connection.admission.hold(this, body.length) ?? body;

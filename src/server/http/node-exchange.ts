@@ -231,7 +231,8 @@ class NodeExchange implements Exchange {
 
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
     this.#response.once("close", onSent);
-    this.#response.writeHead(response.status, headers.flat()).end(response.body);
+    const { status, body } = response;
+    this.#response.writeHead(status, response.headers.concat(headers).flat()).end(body);
     if (!this.#message.complete) this.#drain();
   }
 

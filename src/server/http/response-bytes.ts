@@ -4,35 +4,41 @@ import type { CompleteResponse, HeaderPairs } from "../response.ts";
 import { STATUS_CODES } from "./node-http.ts";
 
 /** The bytes of a response, as text: ASCII except for the body. */
-export function toText({ status, body }: CompleteResponse, headers: HeaderPairs): string {
+export function toText(
+  { status, headers, body }: CompleteResponse,
+  connectionHeaders: HeaderPairs,
+): string {
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
+  for (const [name, value] of connectionHeaders) head += `${name}: ${value}\r\n`;
   return `${head}\r\n${body}`;
 }
 
-/**
- * Returns the headers that depend on when and how a response is sent.
- *
- * @param keepAliveSeconds time for which an idle connection stays open; undefined if the connection closes
- */
-export function toConnectionHeaders(keepAliveSeconds: number | undefined): HeaderPairs {
-  const date = ["Date", toDate()] as const;
-  if (keepAliveSeconds === undefined) return [date, ["Connection", "close"]];
-  return [date, ["Connection", "keep-alive"], ["Keep-Alive", `timeout=${keepAliveSeconds}`]];
-}
+/** Returns the headers that depend on when a response is sent, and on whether it is the last one of its connection. */
+export type ConnectionHeaders = (isLast: boolean) => HeaderPairs;
 
-let lastSecond = 0;
-let lastDate = "";
+/** @param idleTimeoutMs time for which an idle connection stays open */
+export function createConnectionHeaders(idleTimeoutMs: number): ConnectionHeaders {
+  const keepAlive = [
+    ["Connection", "keep-alive"],
+    ["Keep-Alive", `timeout=${Math.floor(idleTimeoutMs / 1000)}`],
+  ] as const;
+  let second = 0;
+  let headers: HeaderPairs = [];
+  let lastHeaders: HeaderPairs = [];
 
-/** The current date in the format of RFC 9110 section 5.6.7, formatted once a second. */
-function toDate(): string {
-  const nowMs = Date.now();
-  const second = Math.floor(nowMs / 1000);
-  if (second !== lastSecond) {
-    lastSecond = second;
-    lastDate = new Date(nowMs).toUTCString();
-  }
-  return lastDate;
+  return (isLast) => {
+    const nowMs = Date.now();
+    const nowSecond = Math.floor(nowMs / 1000);
+    // The date (RFC 9110 section 5.6.7) is formatted once a second.
+    if (nowSecond !== second) {
+      second = nowSecond;
+      const date = ["Date", new Date(nowMs).toUTCString()] as const;
+      headers = [date, ...keepAlive];
+      lastHeaders = [date, ["Connection", "close"]];
+    }
+    return isLast ? lastHeaders : headers;
+  };
 }
 
 /** Time for which a client may send nothing before an ended connection is closed. */
