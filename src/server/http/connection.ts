@@ -51,32 +51,40 @@ export interface Edge {
   /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
   readonly stoppedAtMs: () => number;
   readonly onError: (error: unknown) => void;
-  readonly turns: ReadTurns;
+  readonly turns: Turns;
 }
 
-/** Connections of {@link ReadTurns} that read in one turn of the event loop. */
-const maxReading = 2;
+/** Maximum time for connections in one turn of the event loop. */
+const maxTurnMs = 2;
 
 /**
- * Lets clients that have sent many requests at once take turns. Node accepts one connection in a turn of the event loop, so
- * that long turns keep new clients waiting: a probe waited 46 s behind 250 clients.
+ * Connections with responses to send, or with more requests to read, take turns. Each write wakes up a client, and writing in a
+ * row finds most of them awake. Node accepts one connection in a turn of the event loop, so that long turns keep new clients
+ * waiting: a probe waited 46 s behind 250 clients that had sent many requests at once.
  */
-export class ReadTurns {
+export class Turns {
   readonly #connections = new Set<Connection>();
+  #isScheduled = false;
 
   add(connection: Connection): void {
-    if (this.#connections.size === 0) setImmediate(this.#run);
     this.#connections.add(connection);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (!this.#isScheduled) setImmediate(this.#run);
+    this.#isScheduled = true;
   }
 
   readonly #run = (): void => {
-    let count = 0;
+    this.#isScheduled = false;
+    const endMs = performance.now() + maxTurnMs;
     for (const connection of this.#connections) {
       this.#connections.delete(connection);
       connection.takeTurn();
-      if (++count === maxReading) break;
+      if (performance.now() > endMs) break;
     }
-    if (this.#connections.size > 0) setImmediate(this.#run);
+    if (this.#connections.size > 0) this.#schedule();
   };
 }
 
@@ -124,7 +132,6 @@ export class Connection {
   #slicer: Slicer | undefined;
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
-  #isCorked = false;
   #leaving: AbortController | undefined;
   /** Number of requests since bytes arrived, or since the connection had its turn. */
   #acceptedInTurn = 0;
@@ -142,7 +149,6 @@ export class Connection {
     edge.admission.idle.add(this);
     // The close event follows.
     socket.on("error", () => undefined);
-    socket.on("data", () => this.#noteInput());
     socket.once("end", () => this.#leaving?.abort());
     socket.once("close", () => {
       clearTimeout(this.#timer);
@@ -205,7 +211,7 @@ export class Connection {
   use(reader: Reader, slicer?: Slicer): void {
     this.#reader = reader;
     this.#slicer = slicer;
-    if (reader.hasBytes) this.#noteInput();
+    if (reader.hasBytes) this.noteInput();
   }
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
@@ -229,9 +235,8 @@ export class Connection {
     this.isEnding = true;
     if (this.newest?.isComplete !== false) {
       this.#enqueue(undefined, this.#edge.handler.reject(error));
-      this.#flush();
     }
-    this.#settle();
+    this.#flush();
   }
 
   /** Sends this error for each request in flight, and closes the connection. */
@@ -241,7 +246,6 @@ export class Connection {
       pending.response ??= this.#edge.handler.reject(error, pending.exchange);
     }
     this.#flush();
-    this.#settle();
   }
 
   /** Closes the connection after the responses in flight. */
@@ -256,15 +260,17 @@ export class Connection {
     this.socket.destroy();
   }
 
-  /** Reads further requests that have arrived. */
+  /** Sends the responses that are known, and reads further requests that have arrived. */
   takeTurn(): void {
     this.#acceptedInTurn = 0;
-    // Its bytes may be less than a request.
-    if (this.isSettled && !this.socket.destroyed) this.admission.idle.add(this);
-    this.#reader?.readMore();
+    this.#flush();
+    if (this.socket.destroyed) return;
+    if (this.isSettled) this.admission.idle.add(this);
+    if (!this.isFull) this.#reader?.readMore();
   }
 
-  #noteInput(): void {
+  /** To be called before new bytes are read. */
+  noteInput(): void {
     this.#acceptedInTurn = 0;
     const nowMs = performance.now();
     if (!this.isReceiving) this.#receivingSinceMs = nowMs;
@@ -290,15 +296,18 @@ export class Connection {
         pending.response = response;
         this.admission.holdResponse(exchange, response.bodyBytes);
       }
-      if (exchange.isComplete) this.#flush();
       // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
-      else setImmediate(() => this.#flush());
+      this.#edge.turns.add(this);
     });
   }
 
-  /** Sends the responses that are known, in the order of the requests. Queued requests take their places. */
+  /**
+   * Sends the responses that are known, in the order of the requests, and ends the connection after the last one. Queued requests
+   * take their places.
+   */
   #flush(): void {
-    if (this.#queue.length > 1) this.#cork();
+    const isMultiple = this.#queue.length > 1;
+    if (isMultiple) this.socket.cork();
     for (;;) {
       const pending = this.#queue[0];
       if (pending?.response === undefined || this.#unsentBytes >= maxUnsentBytes) break;
@@ -319,29 +328,14 @@ export class Connection {
         this.socket.destroy();
       }
     }
+    if (isMultiple) this.socket.uncork();
+    // The client has not read all responses: it makes room for others. node:http writes at the end of the turn.
+    if (this.socket.writableLength > 0 || this.#slicer !== undefined) {
+      for (const exchange of this.#unsent) this.admission.startTransfer(exchange);
+    }
     // After the end of the connection too: the responses behind it release their memory then.
     if (this.#queue[0] !== undefined) this.#handle(this.#queue[0]);
-    if (this.socket.destroyed) return;
-    if (this.#reader?.hasBytes === true) {
-      this.#edge.turns.add(this);
-      return;
-    }
-    if (this.isSettled) this.admission.idle.add(this);
-    // Nothing that has arrived waits for a turn.
-    this.#acceptedInTurn = 0;
-    if (!this.isFull) this.#reader?.readMore();
-  }
-
-  /** Responses that become known together are written together. */
-  #cork(): void {
-    if (this.#isCorked) return;
-    this.#isCorked = true;
-    this.socket.cork();
-    queueMicrotask(() => {
-      this.#isCorked = false;
-      this.socket.uncork();
-      this.#startTransfers();
-    });
+    this.#settle();
   }
 
   #send(exchange: Exchange | undefined, response: CompleteResponse): void {
@@ -369,7 +363,6 @@ export class Connection {
     this.#unsent.push(exchange);
     this.#unsentBytes += response.bodyBytes + requestBytes;
     exchange.send(response, headers, this.#onSent);
-    if (!this.#isCorked) this.#startTransfers();
   }
 
   /** Sends a response without the second half of its body, and closes the connection. */
@@ -380,19 +373,13 @@ export class Connection {
     this.#finish();
   }
 
-  /** The client has not read all responses: it makes room for others. node:http writes at the end of the turn. */
-  #startTransfers(): void {
-    if (this.socket.writableLength === 0 && this.#slicer === undefined) return;
-    for (const exchange of this.#unsent) this.admission.startTransfer(exchange);
-  }
-
   readonly #onSent = (): void => {
     const exchange = this.#unsent.shift();
     if (exchange !== undefined) this.admission.release(exchange);
     if (this.#unsent.length > 0) return;
     this.#unsentBytes = 0;
-    this.#flush();
-    this.#settle();
+    if (this.isIdle && this.#reader?.hasBytes !== true) this.takeTurn();
+    else this.#edge.turns.add(this);
   };
 
   #settle(): void {

@@ -8,7 +8,7 @@ import { RequestError } from "../../core/errors.ts";
 import { type IdleConnection, maxDraining, type ServerLimits } from "../admission.ts";
 import type { ServerFaults } from "../faults.ts";
 import { serverStopping } from "../response.ts";
-import { Connection, type Edge, graceMs, ReadTurns } from "./connection.ts";
+import { Connection, type Edge, graceMs, Turns } from "./connection.ts";
 import { createSimpleCreateParser, Lane } from "./lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createNodeHttp } from "./node-exchange.ts";
@@ -85,7 +85,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
         edge: {
           ...context,
           onError,
-          turns: new ReadTurns(),
+          turns: new Turns(),
           requestTimeoutMs,
           idleTimeoutMs: options.idleTimeoutMs,
           connectionHeaders: createConnectionHeaders(options.idleTimeoutMs),

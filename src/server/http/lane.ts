@@ -128,6 +128,7 @@ export class Lane implements Reader {
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    this.#connection.noteInput();
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     this.readMore();
   };

@@ -61,6 +61,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       const leftBytes = announcedBytes - (slicer.passedBytes - bodyFrom);
       return Math.max(headBytes, Math.min(leftBytes, bodySliceBytes));
     };
+    connection.socket.on("data", () => connection.noteInput());
     const slicer = new Slicer(connection.socket, input, countBytes);
     connections.set(slicer, connection);
     connection.use(slicer, slicer);
