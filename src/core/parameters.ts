@@ -96,6 +96,7 @@ export type ParameterReader<Id extends OperationId> = (
 /** Creates the reader of an operation's parameters. Its RequestError names every broken rule. */
 export function createParameterReader<Id extends OperationId>(id: Id): ParameterReader<Id> {
   const parameters = listParameters(operations[id]);
+  if (parameters.length === 0) return () => ({}) as ParametersOf<Id>;
   const hasQuery = parameters.some((each) => each.in === "query");
   return (segments, query) => {
     const sent = splitQuery(hasQuery ? query : "");

@@ -32,8 +32,8 @@ export const maxPipelined = 32;
 /** Number of requests in flight that busy connections share; each may have one. */
 const maxPipelinedTogether = 512;
 
-/** Maximum length of a small response, in bytes: an Error is one. */
-const smallBytes = 8 * 1024;
+/** Number of bytes that evict nothing: those of an Error. */
+const fewBytes = 8 * 1024;
 
 /** Maximum number of connections above the limit whose transfer was ended and whose client still reads the error. */
 export const maxDraining = 100;
@@ -137,12 +137,12 @@ export class Admission {
   }
 
   /**
-   * Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room for a
-   * large one. A small one evicts nothing: otherwise the error for an evicted body would evict the next one.
+   * Counts bytes that exist instead of those that the holder held: a response, or a part of a request. Any transfer must make
+   * room for many. A few evict nothing: otherwise the error for an evicted body would evict the next one.
    */
-  holdResponse(holder: ByteHolder, bytes: number): void {
+  replace(holder: ByteHolder, bytes: number): void {
     this.release(holder);
-    if (bytes > smallBytes && this.#isOver(bytes)) {
+    if (bytes > fewBytes && this.#isOver(bytes)) {
       this.#makeRoom(bytes, overloaded("the memory is needed"), () => true);
     }
     this.#bytes += bytes;

@@ -326,10 +326,10 @@ function toContractRoute<Id extends ContractOperationId>(
     operation,
     needsToken: true,
     segments: {},
-    perform(call, segments, backend) {
-      const parameters = readParameters(segments, toQuery(call.request.target));
+    perform({ request, readBody }, segments, backend) {
+      const parameters = readParameters(segments, toQuery(request.target));
       if (parameters instanceof RequestError) return parameters;
-      return perform({ ...call, parameters }, backend);
+      return perform({ request, readBody, parameters }, backend);
     },
   };
 }

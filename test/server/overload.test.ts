@@ -98,6 +98,38 @@ describe("the limit of bytes in memory", () => {
     expect(slow.received()).toContain("50301");
   });
 
+  it("drops no other body for the error that the client of a dropped one gets", async () => {
+    const advance = controlTime();
+    await using server = await startHeldServer({ maxBodyBytes: 1000, maxWaitingBytes: 1800 });
+    using slow = await sendRaw(server.port, half);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(800);
+    advance(minTransferMs);
+    using other = await sendRaw(server.port, half);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(1600);
+    const body = `{"id":1,"name":"fern"}`.padEnd(1000);
+    using last = await sendRaw(server.port, `${head}Content-Length: 1000\r\n\r\n${body}`);
+    await slow.ended();
+    expect(slow.received()).toContain("50301");
+    server.held.release("created");
+    expect(await last.results(1)).toEqual(["200"]);
+    other.socket.write(" ".repeat(200));
+    expect(await other.results(1)).toEqual(["400 40001"]);
+  });
+
+  it("counts the part of a create that the lane keeps, and drops it to make room for others", async () => {
+    const advance = controlTime();
+    const limits = { maxBodyBytes: 1000, maxWaitingBytes: 1000, fastLane: true };
+    await using server = await startServer(limits);
+    using slow = await sendRaw(server.port, create(1) + half);
+    await slow.responses(1);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(half.length);
+    advance(minTransferMs);
+    const response = await exchangeRaw(server.port, `${half}${" ".repeat(200)}`);
+    expect(response.body).toContain("40001");
+    expect(await slow.resultsAtEnd()).toEqual(["200", "400 50301"]);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(0);
+  });
+
   it("counts responses until they are sent, and drops one that its client does not read", async () => {
     const advance = controlTime();
     const large = 8 * 1024 * 1024;

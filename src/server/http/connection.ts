@@ -33,6 +33,8 @@ export interface Exchange extends ServerRequest, ByteHolder {
 export interface Reader {
   /** True if it has bytes that it did not pass on. */
   readonly hasBytes: boolean;
+  /** The part of a request that does not follow yet. */
+  readonly missing?: "head" | "body" | undefined;
   /** Reads on, if the connection is not full. */
   readMore(): void;
 }
@@ -294,7 +296,7 @@ export class Connection {
     void this.#edge.handler.handle(exchange).then((response) => {
       if (pending.response === undefined) {
         pending.response = response;
-        this.admission.holdResponse(exchange, response.bodyBytes);
+        this.admission.replace(exchange, response.bodyBytes);
       }
       // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
       this.#edge.turns.add(this);
@@ -406,7 +408,10 @@ export class Connection {
     const receivingSinceMs = Math.max(this.#receivingSinceMs, this.#lastSentAtMs);
     if (this.newest?.isComplete === false) return receivingSinceMs + requestTimeoutMs;
     if (!this.isIdle) return Number.POSITIVE_INFINITY;
-    if (this.isReceiving) return receivingSinceMs + requestTimeoutMs / 3;
+    if (this.isReceiving) {
+      const isInBody = this.#reader?.missing === "body";
+      return receivingSinceMs + (isInBody ? requestTimeoutMs : requestTimeoutMs / 3);
+    }
     return Math.max(this.#openedAtMs, this.#lastSentAtMs) + idleTimeoutMs + idleGraceMs;
   }
 

@@ -2,6 +2,8 @@
  * The lane: responds to simple creates that have arrived whole, and hands a connection over to node:http, for good, at the
  * first other bytes. It halves the CPU time of a create. Without this file, node:http serves everything in the same way.
  */
+import type { RequestError } from "../../core/errors.ts";
+import type { ByteHolder } from "../admission.ts";
 import { type BodyResult, type HttpHeaders, noneRepeated, RecentMap } from "../request.ts";
 import type { CompleteResponse, HeaderPairs } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
@@ -14,6 +16,14 @@ interface SimpleHead {
   readonly bodyLength: number;
   /** True if the client closes the connection after this request. */
   readonly isFinal: boolean;
+}
+
+/** A simple create that has arrived whole. */
+interface SimpleCreate {
+  readonly head: SimpleHead;
+  readonly body: Buffer;
+  /** Where it ends. */
+  readonly end: number;
 }
 
 type SimpleCreateParser = ReturnType<typeof createSimpleCreateParser>;
@@ -30,7 +40,14 @@ const simpleLength = /^(?:0|[1-9]\d{0,8})$/;
 /** Headers that differ between the requests of a client. */
 const changingHeader = /\r\n(?:trace(?:parent|state)|x-[a-z-]+-id):/i;
 
-/** Returns a function that finds the head of the simple create which begins at `start`, and where its body begins. */
+/** Maximum length of a create that is kept until its rest arrives: a network cuts pipelines at any byte. */
+const maxCutBytes = 16 * 1024;
+const noBytes = Buffer.alloc(0);
+
+/** Passes a connection and its first bytes to node:http. */
+type HandOver = (connection: Connection, bytes: Buffer) => void;
+
+/** Returns a function that finds the simple create which begins at `start`, or what is missing of one that may be kept. */
 export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
   // Heads that repeat are parsed once.
   const known = new RecentMap<SimpleHead>();
@@ -44,11 +61,15 @@ export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
     return head;
   }
 
-  return (bytes: Buffer, start: number) => {
+  return (bytes: Buffer, start: number): SimpleCreate | "head" | "body" | undefined => {
     const headEnd = bytes.indexOf("\r\n\r\n", start);
-    if (headEnd < 0 || headEnd - start > maxHeadBytes) return undefined;
+    if ((headEnd < 0 ? bytes.length : headEnd) - start > maxHeadBytes) return undefined;
+    if (headEnd < 0) return "head";
     const head = readHead(bytes.toString("latin1", start, headEnd));
-    return head && { head, bodyStart: headEnd + 4 };
+    if (head === undefined) return undefined;
+    const end = headEnd + 4 + head.bodyLength;
+    if (end <= bytes.length) return { head, body: bytes.subarray(headEnd + 4, end), end };
+    return end - start <= maxCutBytes ? "body" : undefined;
   };
 }
 
@@ -71,16 +92,8 @@ function parseHead(text: string, target: string): SimpleHead | undefined {
   return { target, headers, bodyLength: Number(length), isFinal };
 }
 
-/** Bytes of an incomplete request that are read while the requests before it are in flight: the next read may complete it. */
-const maxCutBytes = 16 * 1024;
-
-const noBytes = Buffer.alloc(0);
-
-/** Passes a connection and its first bytes to node:http. */
-type HandOver = (connection: Connection, bytes: Buffer) => void;
-
 /** Reads a new connection. */
-export class Lane implements Reader {
+export class Lane implements Reader, ByteHolder {
   readonly #connection: Connection;
   readonly #parse: SimpleCreateParser;
   readonly #handOver: HandOver;
@@ -88,6 +101,9 @@ export class Lane implements Reader {
   #bytes: Buffer = noBytes;
   #isInputEnded = false;
   #isOver = false;
+  missing: "head" | "body" | undefined;
+  heldBytes = 0;
+  transferStartedAtMs = 0;
 
   /** @param handOver called at the first other bytes, once all responses are sent */
   constructor(connection: Connection, parse: SimpleCreateParser, handOver: HandOver) {
@@ -95,6 +111,7 @@ export class Lane implements Reader {
     this.#parse = parse;
     this.#handOver = handOver;
     connection.socket.on("data", this.#onData).once("end", this.#onEnd);
+    connection.socket.once("close", () => connection.admission.release(this));
     connection.use(this);
   }
 
@@ -108,27 +125,28 @@ export class Lane implements Reader {
     const { socket } = connection;
     const bytes = this.#bytes;
     let start = 0;
+    this.missing = undefined;
     while (start < bytes.length && !connection.isFull && !connection.isEnding) {
       const create = this.#parse(bytes, start);
-      if (create === undefined) break;
-      const { head, bodyStart } = create;
-      const end = bodyStart + head.bodyLength;
-      if (end > bytes.length) break;
-      start = end;
-      connection.accept(new LaneExchange(connection, head, bytes.subarray(bodyStart, end)));
+      if (typeof create === "string") this.missing = create;
+      if (typeof create !== "object") break;
+      start = create.end;
+      connection.accept(new LaneExchange(connection, create));
     }
-    if (start === bytes.length || connection.isEnding) this.#bytes = noBytes;
-    else if (start > 0) this.#bytes = bytes.subarray(start);
+    const isRead = start === bytes.length || connection.isEnding;
+    this.#bytes = isRead ? noBytes : bytes.subarray(start);
     if (connection.isEnding) return;
     if (connection.isFull) socket.pause();
-    else if (this.#bytes.length > 0 && connection.isSettled) this.#leave();
-    else if (this.#bytes.length > maxCutBytes) socket.pause();
-    else if (this.#isInputEnded && this.#bytes.length === 0) connection.end();
-    else socket.resume();
+    else if (isRead && this.#isInputEnded) connection.end();
+    else if (isRead) socket.resume();
+    else if (connection.isSettled) this.#keepOrLeave();
+    else if (this.#bytes.length <= maxCutBytes) socket.resume();
+    else socket.pause();
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#connection.noteInput();
+    if (this.heldBytes > 0) this.#connection.admission.release(this);
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     this.readMore();
   };
@@ -138,11 +156,24 @@ export class Lane implements Reader {
     this.readMore();
   };
 
-  #leave(): void {
+  /** A client with a token may send the rest of a create. Other bytes are for node:http. */
+  #keepOrLeave(): void {
+    const { admission, isTrusted, socket } = this.#connection;
+    if (this.missing !== undefined && isTrusted && !this.#isInputEnded) {
+      admission.replace(this, this.#bytes.length);
+      admission.startTransfer(this);
+      admission.idle.delete(this.#connection);
+      socket.resume();
+      return;
+    }
     this.#isOver = true;
-    const { socket } = this.#connection;
+    admission.release(this);
     socket.pause().off("data", this.#onData).off("end", this.#onEnd);
     this.#handOver(this.#connection, this.#bytes);
+  }
+
+  evict(error: RequestError): void {
+    this.#connection.reject(error);
   }
 }
 
@@ -162,10 +193,10 @@ class LaneExchange implements Exchange {
   readonly #connection: Connection;
   #body: Buffer | undefined;
 
-  constructor(connection: Connection, { target, headers, isFinal }: SimpleHead, body: Buffer) {
-    this.target = target;
-    this.headers = headers;
-    this.isFinal = isFinal;
+  constructor(connection: Connection, { head, body }: SimpleCreate) {
+    this.target = head.target;
+    this.headers = head.headers;
+    this.isFinal = head.isFinal;
     this.#connection = connection;
     this.isLate = connection.isLate(this.receivedAtMs);
     this.#body = body;

@@ -85,6 +85,21 @@ it("keeps a connection open while the head of the next request arrives", async (
   expect(await connection.results(2)).toEqual(["200", "200"]);
 });
 
+it("waits for a body as long as for a request, whether or not its client has sent others before", async () => {
+  await using server = await startServer({ requestTimeoutMs: 3000 });
+  using first = await sendRaw(server.port, post.slice(0, -1));
+  using second = await sendRaw(server.port, post + post.slice(0, -1));
+  await second.responses(1);
+  // Longer than a head may take.
+  await sleep(1500);
+  first.socket.write(post.slice(-1));
+  second.socket.write(post.slice(-1));
+  expect(await first.results(1)).toEqual(["200"]);
+  expect(await second.results(2)).toEqual(["200", "200"]);
+  second.socket.write(post.slice(0, -1));
+  expect(await second.resultsAtEnd()).toEqual(["200", "200", "400 40800"]);
+});
+
 it("reads nothing from a client that does not read, and sends it all responses once it reads", async () => {
   let count = 0;
   await using server = await startServer({ idleTimeoutMs: 300, onResponse: () => count++ });
