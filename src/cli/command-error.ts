@@ -145,7 +145,7 @@ export const requestExitCodes = [
 export const storeExitCodes = ["done", "internal", "usage", "invalidPlant", "unavailable"] as const;
 
 /** Exit codes of commands that open a store, or with `--url` talk to a server. */
-export const placeExitCodes = [...storeExitCodes, "tokenRejected", "noPlantStore"] as const;
+export const targetExitCodes = [...storeExitCodes, "tokenRejected", "noPlantStore"] as const;
 
 /** The name of a row of {@link exitCodes}. */
 export type ExitCodeName = keyof typeof exitCodes;

@@ -103,7 +103,7 @@ export const storeCommand = {
 export const jsonHint = { "--json": "the output is JSON already: leave it out" } as const;
 
 /** The parts of the commands that open a store, or with `--url` talk to a server. */
-export const placeCommand = {
+export const targetCommand = {
   environment: describeVariables(
     "PLANTSTORE_TOKEN",
     "PLANTSTORE_TOKEN_FILE",

@@ -34,7 +34,7 @@ interface ServerOptions extends Omit<Values<typeof serverOptions>, "url"> {
 export class RemoteStore {
   readonly url: string;
   /** For messages. */
-  readonly place: string;
+  readonly name: string;
   readonly sendOptions: SendPlantOptions;
   /** Reports the first failed attempt. */
   readonly onRetry: (retry: Retry) => void;
@@ -48,7 +48,7 @@ export class RemoteStore {
     signal: AbortSignal | undefined,
   ) {
     this.url = url;
-    this.place = `the plant store at ${url}`;
+    this.name = `the plant store at ${url}`;
     this.#token = token;
     this.sendOptions = {
       request: toCreateRequest(url, token.token, { ca }),
@@ -125,7 +125,7 @@ export class RemoteStore {
     const { cause } = failure;
     const { error } = cause;
     if (error.error === errorTable.noSuchMethod.error) {
-      const message = `${this.place} only creates plants: start it with --operations all`;
+      const message = `${this.name} only creates plants: start it with --operations all`;
       return new CommandError("noPlantStore", message, { cause: failure });
     }
     const sentence = toErrorSentence(error, toDetails(cause, this.#token.source, this.url));

@@ -162,9 +162,9 @@ export async function explainMissing(
   if (setting === undefined) return [];
   const { value: url = "", source, savedBy } = setting;
   if (!isLocalUrl(url)) {
-    const place = savedBy === undefined ? source : `the ${savedBy}`;
+    const shownSource = savedBy === undefined ? source : `the ${savedBy}`;
     return [
-      `This command opens a store on this machine, but "create" sends plants to ${url} (${place}): run this command on the machine of that server, or set --store to its database`,
+      `This command opens a store on this machine, but "create" sends plants to ${url} (${shownSource}): run this command on the machine of that server, or set --store to its database`,
     ];
   }
   // Loads the client, which other commands that open a store do without.

@@ -147,9 +147,9 @@ export class PageTooLargeError extends Error {
   readonly after: bigint | undefined;
 
   constructor(after: bigint | undefined, options?: ErrorOptions) {
-    const place = after === undefined ? "the first plant" : `the plant after the id ${after}`;
+    const plant = after === undefined ? "the first plant" : `the plant after the id ${after}`;
     super(
-      `${place} is too large for a response: read it where the store is, and continue after its id`,
+      `${plant} is too large for a response: read it where the store is, and continue after its id`,
       options,
     );
     this.after = after;

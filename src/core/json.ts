@@ -34,7 +34,7 @@ export class JsonError extends RequestError {
   declare readonly kind: "notJson" | "notUtf8" | "tooDeep";
   /** Number of bytes before the error. */
   readonly byte: number;
-  /** The message before its place, and after it. */
+  /** The message before its position, and after it. */
   readonly parts: readonly [problem: string, fix: string];
   /** The part that invalid JSON lacks at the byte, in words. */
   readonly expected: string | undefined;

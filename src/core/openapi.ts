@@ -198,16 +198,16 @@ function describeParameters(id: ContractOperationId): OpenApiObject[] {
 /** As in the contract, the format of an int64 states its range. */
 function describeParameter({
   name,
-  in: place,
+  in: location,
 }: ReturnType<typeof listParameters>[number]): OpenApiObject {
   const { description, min, max, example, toValue } = parameterRules[name];
   const range =
     max === int64Max ? { format: "int64" } : { minimum: Number(min), maximum: Number(max) };
-  const byDefault = place === "query" ? toValue(undefined) : undefined;
+  const byDefault = location === "query" ? toValue(undefined) : undefined;
   return {
     name,
-    in: place,
-    ...(place === "path" && { required: true }),
+    in: location,
+    ...(location === "path" && { required: true }),
     description,
     schema: {
       type: "integer",

@@ -102,8 +102,8 @@ export function createParameterReader<Id extends OperationId>(id: Id): Parameter
     const sent = splitQuery(hasQuery ? query : "");
     const values: Partial<Record<ParameterName, unknown>> = {};
     const problems: Problem[] = [];
-    for (const { name, in: place } of parameters) {
-      const texts = place === "path" ? [segments[name] ?? ""] : (sent.get(name) ?? []);
+    for (const { name, in: location } of parameters) {
+      const texts = location === "path" ? [segments[name] ?? ""] : (sent.get(name) ?? []);
       const integer = readInteger(name, texts);
       if (typeof integer === "object") problems.push(integer);
       else values[name] = parameterRules[name].toValue(integer);

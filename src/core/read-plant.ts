@@ -23,12 +23,12 @@ import {
 } from "./plant.ts";
 
 /** Names a member in a message: `id` in a body, `--id` on the command line, `column id` in a table. */
-export type NamePlace = (member: string) => string;
+export type NameMember = (member: string) => string;
 
 /**
  * Reads a NewPlant from a body.
  *
- * @returns the plant, or a RequestError that names every broken rule and its place
+ * @returns the plant, or a RequestError that names every broken rule and its member
  */
 export function readNewPlant(body: Uint8Array): NewPlant | RequestError {
   const text = decodeJsonText(body);
@@ -59,9 +59,9 @@ export function inspectNewPlant(body: Uint8Array): PlantReading | RequestError {
 export function inspectMembers(
   { value, problems }: ParsedJson,
   unknownMembers: readonly string[],
-  namePlace: NamePlace = String,
+  nameMember: NameMember = String,
 ): PlantReading {
-  const plant = validateNewPlant(value, problems, namePlace);
+  const plant = validateNewPlant(value, problems, nameMember);
   if (!isObject(value)) return { plant, unknownMembers };
   const id = plant instanceof RequestError ? findId(value, problems) : plant.id;
   return { plant, id, unknownMembers };
@@ -76,12 +76,12 @@ function findId(members: JsonMembers, found: readonly Problem[]): bigint | undef
  * Checks a value against the rules for a NewPlant. Ignores unknown members.
  *
  * @param found problems that are already known; the message names them first
- * @returns the plant, or a RequestError that names every broken rule and its place
+ * @returns the plant, or a RequestError that names every broken rule and its member
  */
 export function validateNewPlant(
   value: ParsedJson["value"],
   found: readonly Problem[] = [],
-  namePlace: NamePlace = String,
+  nameMember: NameMember = String,
 ): NewPlant | RequestError {
   if (!isObject(value)) {
     const message = `expected an object such as {"id":1,"name":"fern"} but found ${describeValue(value)}`;
@@ -90,7 +90,7 @@ export function validateNewPlant(
   const result = newPlantSchema.safeParse(toCandidate(value));
   if (result.success && found.length === 0) return result.data;
   const broken = (result.error?.issues ?? []).map(({ path, code }) =>
-    toProblem(path[0] as keyof NewPlant, code === "invalid_type", value, namePlace),
+    toProblem(path[0] as keyof NewPlant, code === "invalid_type", value, nameMember),
   );
   return RequestError.naming([...found, ...broken]);
 }
@@ -100,14 +100,14 @@ function toProblem(
   member: keyof NewPlant,
   isWrongType: boolean,
   members: JsonMembers,
-  namePlace: NamePlace,
+  nameMember: NameMember,
 ): Problem {
   const { mustBe, missing, wrongType, outOfRange = wrongType } = memberRules[member];
   const value = members.get(member);
   if (value === undefined && missing !== undefined) {
-    return { kind: missing, message: `${namePlace(member)} is missing: it must be ${mustBe}` };
+    return { kind: missing, message: `${nameMember(member)} is missing: it must be ${mustBe}` };
   }
-  const message = `${namePlace(member)} must be ${mustBe} (got ${describeValue(value)})`;
+  const message = `${nameMember(member)} must be ${mustBe} (got ${describeValue(value)})`;
   return { kind: isWrongType ? wrongType : outOfRange, message };
 }
 
@@ -194,7 +194,7 @@ function describeNumber(text: string): string {
   return /\d/.test(text) && !isJsonNumber(text) ? `${shown}, which is not a JSON number` : shown;
 }
 
-/** Describes a value for a message. Does not quote strings: one could be a secret in the wrong place. */
+/** Describes a value for a message. Does not quote strings: one could be a secret, where a member is expected. */
 function describeValue(value: JsonValue | undefined): string {
   if (value instanceof JsonNumber) return describeNumber(value.text);
   return typeof value === "string" ? "a string" : String(value?.is);

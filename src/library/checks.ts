@@ -35,11 +35,11 @@ export function checkId(value: unknown): bigint {
 /**
  * Checks the types of a plant. Its id is checked as {@link checkId}.
  *
- * @param place names the plant in the message, such as `record 2: `
+ * @param prefix names the plant in the message, such as `record 2: `
  * @returns the plant, with its id as a bigint
  * @throws TypeError
  */
-export function checkPlantTypes(plant: PlantInput, place = ""): NewPlant {
+export function checkPlantTypes(plant: PlantInput, prefix = ""): NewPlant {
   const isObject = typeof (plant as unknown) === "object" && (plant as unknown) !== null;
   const hasSafeId = isObject && Number.isSafeInteger(plant.id);
   const exact = (hasSafeId ? { ...plant, id: BigInt(plant.id) } : plant) as NewPlant;
@@ -48,9 +48,9 @@ export function checkPlantTypes(plant: PlantInput, place = ""): NewPlant {
   if (issue?.code !== "invalid_type") return exact;
   const [member] = issue.path as readonly (keyof NewPlant)[];
   if (member === undefined) {
-    throw new TypeError(`${place}a plant must be an object such as { id: 1n, name: "fern" }`);
+    throw new TypeError(`${prefix}a plant must be an object such as { id: 1n, name: "fern" }`);
   }
   const advice = isRequired(member) ? "" : ", or be left out";
   const type = member === "id" ? `${issue.expected} or a safe integer` : issue.expected;
-  throw new TypeError(`${place}${member} must be a ${type}${advice}`);
+  throw new TypeError(`${prefix}${member} must be a ${type}${advice}`);
 }

@@ -317,7 +317,7 @@ export const metricsAddress: OptionType<MetricsAddress> = {
       throw invalid(value, "main, or an address and a port such as 127.0.0.1:9526");
     }
   },
-  format: (place) => (place === "main" ? place : `${place.host}:${place.port}`),
+  format: (address) => (address === "main" ? address : `${address.host}:${address.port}`),
   choices: ["main"],
 };
 

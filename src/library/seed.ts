@@ -2,7 +2,7 @@
 import { RequestError, toIdTakenError } from "../core/errors.ts";
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
-import { adviseUnwrapping, locateError } from "../records/json-place.ts";
+import { adviseUnwrapping, locateError } from "../records/located-error.ts";
 import { createRecordReader } from "../records/json-reader.ts";
 import { toDelimiter } from "../records/table-reader.ts";
 

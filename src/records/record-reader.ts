@@ -38,7 +38,7 @@ export abstract class RecordReader {
   /** Line of the next byte. */
   protected nextLine = 1;
   readonly #maxBytes: number;
-  /** Bytes of the input, from the current record or from an earlier place on. */
+  /** Bytes of the input, from the current record or from an earlier byte on. */
   #bytes: Uint8Array = nothing;
   /** Unused memory directly after these bytes. */
   #free: Uint8Array = nothing;

@@ -184,12 +184,12 @@ const sliceBytes = 256;
 /**
  * Starts a server that serves `GET /metrics` only, one request per connection.
  *
- * @param place a port of 0 selects a free one
+ * @param address a port of 0 selects a free one
  * @throws the error of node:net if it cannot listen
  */
 export async function openMetricsServer(
   metrics: Metrics,
-  place: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number },
 ): Promise<MetricsServer> {
   /** Oldest first. */
   const connections = new Set<Socket>();
@@ -214,7 +214,7 @@ export async function openMetricsServer(
     const slicer = new Slicer(socket, Buffer.alloc(0), countBytes);
     httpServer.emit("connection", slicer);
   });
-  const { origin } = await listen(server, place, false);
+  const { origin } = await listen(server, address, false);
   const close = (): void => {
     server.close();
     for (const socket of connections) socket.destroy();

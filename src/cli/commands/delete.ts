@@ -9,10 +9,10 @@ import {
   exitCodes,
   interruptible,
   Interruption,
-  placeExitCodes,
+  targetExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, placeCommand, type Run } from "../command.ts";
+import { type CommandBody, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import {
   deleteOptions,
@@ -46,9 +46,9 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore delete 7 --url https://plants.example.org/v1",
   ],
-  ...placeCommand,
+  ...targetCommand,
   exitCodes: [
-    ...placeExitCodes,
+    ...targetExitCodes,
     "someMissing",
     "noSuchPlant",
     "interrupted",
@@ -80,17 +80,17 @@ export async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { isConfirmed, json } = readOptions(deleteReportOptions, flags, io);
   const target = selectTarget(run);
-  const { place } = target;
+  const { name } = target;
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   if (!isConfirmed && (readsInput || !canAsk(io))) {
-    throw new UsageError(`delete removes plants from ${place} permanently: pass --yes to confirm`);
+    throw new UsageError(`delete removes plants from ${name} permanently: pass --yes to confirm`);
   }
   const [deleted, missing] = [new IdList(), new IdList()];
   const describeOutcome = (): string =>
     deleted.count === 0
       ? "no plant was deleted"
-      : `deleted ${describePlants(deleted)} from ${place}`;
+      : `deleted ${describePlants(deleted)} from ${name}`;
 
   async function report(deletions: readonly Deletion[]): Promise<void> {
     for (const { id, isDeleted } of deletions) (isDeleted ? deleted : missing).add([id]);
@@ -106,7 +106,7 @@ export async function runDelete(run: Run): Promise<void> {
     signal: AbortSignal,
   ): Promise<void> {
     const found = isConfirmed ? [] : await deleter.find(batch);
-    if (found.length > 0) await askUser(found, place, run, signal);
+    if (found.length > 0) await askUser(found, name, run, signal);
     signal.throwIfAborted();
     for await (const deletions of deleter.delete(batch)) await report(deletions);
     signal.throwIfAborted();
@@ -139,7 +139,7 @@ export async function runDelete(run: Run): Promise<void> {
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant in ${place} has the ${missing.describe()}: "${target.listCommand}" shows all plants`,
+    `no plant in ${name} has the ${missing.describe()}: "${target.listCommand}" shows all plants`,
   );
 }
 
@@ -162,13 +162,13 @@ async function* readBatches(
 
 async function askUser(
   ids: readonly bigint[],
-  place: string,
+  name: string,
   { io }: Run,
   signal: AbortSignal,
 ): Promise<void> {
   const asked = new IdList();
   asked.add(ids);
-  const question = `Delete ${describePlants(asked)} from ${place} permanently? [y/N] `;
+  const question = `Delete ${describePlants(asked)} from ${name} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }
@@ -176,7 +176,7 @@ async function askUser(
 /** Where plants are deleted. */
 interface Target {
   /** For messages. */
-  readonly place: string;
+  readonly name: string;
   /** The command that shows all plants. */
   readonly listCommand: string;
   open(signal: AbortSignal, work: (deleter: PlantDeleter) => Promise<void>): Promise<void>;
@@ -187,7 +187,7 @@ function selectTarget(run: Run): Target {
   if (selectsServer(run)) {
     const { url = "" } = readOptions(serverOptions, flags, io);
     return {
-      place: `the plant store at ${url}`,
+      name: `the plant store at ${url}`,
       listCommand: toCommandLine("list", serverOptions, flags),
       async open(signal, work) {
         const { useServer } = await import("../remote-store.ts");
@@ -196,19 +196,19 @@ function selectTarget(run: Run): Target {
     };
   }
   const { store: url } = readOptions(storeOption, flags, io);
-  const place = `the store ${describeStoreUrl(url)}`;
+  const name = `the store ${describeStoreUrl(url)}`;
   return {
-    place,
+    name,
     listCommand: toStoreCommand("list", run),
     open: (signal, work) =>
       changeStore(url, { flags, io, terminal, signal }, async (store) => {
         await warnIfElsewhere(url, run, "changes", store);
-        await work(createStoreDeleter(store, place));
+        await work(createStoreDeleter(store, name));
       }),
   };
 }
 
-function createStoreDeleter(store: PlantStore, place: string): PlantDeleter {
+function createStoreDeleter(store: PlantStore, name: string): PlantDeleter {
   async function find(ids: readonly bigint[]): Promise<readonly bigint[]> {
     const found: bigint[] = [];
     for (const id of ids) {
@@ -221,7 +221,7 @@ function createStoreDeleter(store: PlantStore, place: string): PlantDeleter {
     async *delete(ids) {
       const found = await find(ids);
       const deleted = found.length === 0 ? [] : await store.delete?.(found);
-      if (deleted === undefined) throw new CommandError("usage", `${place} cannot delete plants`);
+      if (deleted === undefined) throw new CommandError("usage", `${name} cannot delete plants`);
       const known = new Set(deleted);
       yield ids.map((id) => ({ id, isDeleted: known.has(id) }));
     },

@@ -4,8 +4,8 @@ import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantFilter, PlantQuery, StoreReader } from "../../core/store.ts";
 import { plantId } from "../../library/option-types.ts";
 import { readPlantPages } from "../../store/pages.ts";
-import { CommandError, interruptible, placeExitCodes } from "../command-error.ts";
-import { type CommandBody, jsonHint, placeCommand, type Run } from "../command.ts";
+import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
+import { type CommandBody, jsonHint, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import {
@@ -39,8 +39,8 @@ select no server. A table ends after 100 plants unless --limit is given.`,
     "plantstore list --count",
     "plantstore list --url https://plants.example.org/v1",
   ],
-  ...placeCommand,
-  exitCodes: [...placeExitCodes, "outputClosed"],
+  ...targetCommand,
+  exitCodes: [...targetExitCodes, "outputClosed"],
   run: printPlants,
 };
 
@@ -61,9 +61,9 @@ line from standard input, or JSON with an id, as create, list and export print i
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore get 1 --url https://plants.example.org/v1",
   ],
-  ...placeCommand,
+  ...targetCommand,
   hints: jsonHint,
-  exitCodes: [...placeExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
+  exitCodes: [...targetExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
   run: printPlant,
 };
 
@@ -84,9 +84,9 @@ and the last login select no server.`,
     "plantstore export --store sqlite:old.db |",
     "  plantstore create --many --quiet",
   ],
-  ...placeCommand,
+  ...targetCommand,
   hints: jsonHint,
-  exitCodes: [...placeExitCodes, "interrupted", "outputClosed", "terminated"],
+  exitCodes: [...targetExitCodes, "interrupted", "outputClosed", "terminated"],
   run: runExport,
 };
 
@@ -131,7 +131,7 @@ function toReader(store: StoreReader, url: string, run: Run): PlantReader {
  * @param signal stops requests
  * @param toHints lines after the message of a failed request
  */
-async function readPlace<T>(
+async function readTarget<T>(
   run: Run,
   read: (reader: PlantReader) => Promise<T>,
   { signal, toHints }: { signal?: AbortSignal; toHints?: () => readonly string[] } = {},
@@ -171,7 +171,7 @@ export async function printPlants(run: Run): Promise<void> {
   const style = selectStyle({ json, csv }, io.stdout);
   // A pipe that left plants behind would mislead the command that reads it.
   const query = { ...filter, limit: limit ?? (style === "table" ? tableLimit : Infinity) };
-  await readPlace(run, async (reader) => {
+  await readTarget(run, async (reader) => {
     if (count) return writeText(io.stdout, `${await reader.count(filter)}\n`);
     const last = await printRows(reader.readPages(query), plantRows, style, run);
     if (last === undefined) {
@@ -291,7 +291,7 @@ function readInterruptibly<T>(
   return interruptible(
     io,
     (signal) =>
-      readPlace(run, (reader) => read(reader, signal), { signal, ...(toHints && { toHints }) }),
+      readTarget(run, (reader) => read(reader, signal), { signal, ...(toHints && { toHints }) }),
     toConsequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;

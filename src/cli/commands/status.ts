@@ -167,12 +167,12 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   const shown = describeSetting({ value: url, source });
   const ca = await findAuthorities(options, io, signal);
   const { timeoutMs } = options;
-  const place = { baseUrl: url, ca, timeoutMs, signal };
+  const request = { baseUrl: url, ca, timeoutMs, signal };
   const fail = (error: unknown): Check => ({ ...toError("server")(error), facts });
-  const server = await checkTokenWithProgress(place, terminal).catch(fail);
+  const server = await checkTokenWithProgress(request, terminal).catch(fail);
   if ("state" in server) return [server, await checkToken(undefined)];
   const stranger = findServerProblem(server, url);
-  const readiness = await checkReadiness(place);
+  const readiness = await checkReadiness(request);
   const unready =
     readiness.state === "notReady"
       ? toErrorProblem({ ok: false, error: readiness.error }, url)
@@ -186,11 +186,11 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   };
   return [
     problem === undefined ? openState : { ...toCheck("server", problem), facts },
-    await checkToken(stranger === undefined ? place : undefined),
+    await checkToken(stranger === undefined ? request : undefined),
     ...checkClock(server.serverTimeMs),
   ];
 
-  async function checkToken(to: typeof place | undefined): Promise<Check> {
+  async function checkToken(to: typeof request | undefined): Promise<Check> {
     const subject = "token";
     try {
       const found = await findToken(undefined, url, io, signal);

@@ -201,7 +201,7 @@ export const serverOptions = {
 } as const satisfies Options;
 
 /** Where a command finds plants: in a store, or on a server. */
-const placeOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
+const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
 
 /** `--csv` of the commands that print plants. */
 const csvOption = {
@@ -209,7 +209,7 @@ const csvOption = {
 } as const satisfies Options;
 
 /** Options of `get`. */
-export const getOptions = placeOptions;
+export const getOptions = targetOptions;
 
 const afterOption = option("--after <id>", "Only plants with a larger id", { type: types.plantId });
 const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
@@ -224,7 +224,7 @@ export const exportQueryOptions = {
 } as const satisfies Options;
 
 /** Options of `export`. */
-export const exportOptions = { ...exportQueryOptions, ...placeOptions } as const satisfies Options;
+export const exportOptions = { ...exportQueryOptions, ...targetOptions } as const satisfies Options;
 
 /** Options of `backup`. */
 export const backupOptions = {
@@ -247,7 +247,10 @@ export const deleteReportOptions = {
 } as const satisfies Options;
 
 /** Options of `delete`. */
-export const deleteOptions = { ...deleteReportOptions, ...placeOptions } as const satisfies Options;
+export const deleteOptions = {
+  ...deleteReportOptions,
+  ...targetOptions,
+} as const satisfies Options;
 
 /** The plants that `list` prints, and their format. */
 export const listQueryOptions = {
@@ -263,7 +266,7 @@ export const listQueryOptions = {
 } as const satisfies Options;
 
 /** Options of `list`. */
-export const listOptions = { ...listQueryOptions, ...placeOptions } as const satisfies Options;
+export const listOptions = { ...listQueryOptions, ...targetOptions } as const satisfies Options;
 
 /** A lifetime, also as the day at whose start in UTC it ends, such as `2026-12-31`. */
 const lifetime = {

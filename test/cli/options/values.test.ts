@@ -15,21 +15,21 @@ const readClientOptions = (flags: Flags, io: Io): ClientOptions =>
   readOptions(createOptions, flags, io);
 
 /** Everything that options are read from. */
-function createPlace(env: Readonly<Record<string, string>> = {}): Io {
+function createIo(env: Readonly<Record<string, string>> = {}): Io {
   const stderr = new PassThrough();
-  const place: Partial<Io> = {
+  const io: Partial<Io> = {
     env,
     platform: "linux",
     homeDirectory: "/home/fern",
     stderr,
     readOpenFilesLimit: () => 20_000,
   };
-  return place as Io;
+  return io as Io;
 }
 
 describe("serve, by default,", () => {
   it("listens on 127.0.0.1:7526 and keeps plants in the data directory", () => {
-    expect(toServeOptions({}, createPlace())).toEqual({
+    expect(toServeOptions({}, createIo())).toEqual({
       host: "127.0.0.1",
       port: 7526,
       socketPath: undefined,
@@ -59,30 +59,30 @@ describe("serve, by default,", () => {
 
 describe("a setting", () => {
   it("is what the flag says, rather than the environment", () => {
-    const { port } = toServeOptions({ port: "1" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    const { port } = toServeOptions({ port: "1" }, createIo({ PLANTSTORE_PORT: "2" }));
     expect(port).toBe(1);
   });
 
   it("is what the environment says, rather than the default", () => {
-    expect(toServeOptions({}, createPlace({ PLANTSTORE_PORT: "2" })).port).toBe(2);
+    expect(toServeOptions({}, createIo({ PLANTSTORE_PORT: "2" })).port).toBe(2);
   });
 
   it("has its default where the environment is empty", () => {
-    expect(toServeOptions({}, createPlace({ PLANTSTORE_PORT: "" })).port).toBe(7526);
+    expect(toServeOptions({}, createIo({ PLANTSTORE_PORT: "" })).port).toBe(7526);
   });
 
   it("that is wrong is named by its flag", () => {
-    const resolve = () => toServeOptions({ port: "x" }, createPlace({ PLANTSTORE_PORT: "2" }));
+    const resolve = () => toServeOptions({ port: "x" }, createIo({ PLANTSTORE_PORT: "2" }));
     expect(resolve).toThrow('--port must be a whole number from 0 to 65535 (got "x")');
   });
 
   it("that is invalid is reported with its variable", () => {
-    const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_PORT: "x" }));
+    const resolve = () => toServeOptions({}, createIo({ PLANTSTORE_PORT: "x" }));
     expect(resolve).toThrow('PLANTSTORE_PORT must be a whole number from 0 to 65535 (got "x")');
   });
 
   it("that is an empty flag is rejected", () => {
-    expect(() => toServeOptions({ host: "" }, createPlace())).toThrow(
+    expect(() => toServeOptions({ host: "" }, createIo())).toThrow(
       '--host must be a host name or an IP address, without a port or a zone (got "")',
     );
   });
@@ -115,7 +115,7 @@ describe("a setting", () => {
     ["PLANTSTORE_DATA_DIR", "/srv", { store: "sqlite:/srv/plants.db" }],
     ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],
   ])("of serve comes from %s", (variable, text, options) => {
-    expect(toServeOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+    expect(toServeOptions({}, createIo({ [variable]: text }))).toMatchObject(options);
   });
 
   it.each<[variable: string, text: string, options: Partial<ClientOptions>]>([
@@ -123,7 +123,7 @@ describe("a setting", () => {
     ["PLANTSTORE_TIMEOUT", "0.5", { timeoutMs: 500 }],
     ["PLANTSTORE_RETRY", "7", { retries: 7 }],
   ])("of create comes from %s", (variable, text, options) => {
-    expect(readClientOptions({}, createPlace({ [variable]: text }))).toMatchObject(options);
+    expect(readClientOptions({}, createIo({ [variable]: text }))).toMatchObject(options);
   });
 });
 
@@ -152,7 +152,7 @@ describe("a value for serve", () => {
     ],
     [{ store: "sqlite:plants.db" }, { store: "sqlite:plants.db" }],
   ])("%j gives %j", (flags, options) => {
-    expect(toServeOptions(flags, createPlace())).toMatchObject(options);
+    expect(toServeOptions(flags, createIo())).toMatchObject(options);
   });
 
   it.each<[Flags]>([
@@ -186,9 +186,7 @@ describe("a value for serve", () => {
     [{ metricsAddress: "localhost:70000" }],
     [{ logLevel: "all" }],
   ])("%j is refused", (flags) => {
-    expect(() => toServeOptions(flags, createPlace())).toThrow(
-      /^--[a-z-]+ must be .* \(got ".*"\)$/,
-    );
+    expect(() => toServeOptions(flags, createIo())).toThrow(/^--[a-z-]+ must be .* \(got ".*"\)$/);
   });
 
   it.each([
@@ -202,13 +200,13 @@ describe("a value for serve", () => {
     "ftp://a.example",
     "https://good.example,a.example",
   ])("--cors-origin %s is rejected", (corsOrigins) => {
-    expect(() => toServeOptions({ corsOrigins }, createPlace())).toThrow(
+    expect(() => toServeOptions({ corsOrigins }, createIo())).toThrow(
       /^--cors-origin must be an origin such as .* \(got ".*"\)$/,
     );
   });
 
   it("may hold no password, and then is not quoted", () => {
-    const resolve = () => toServeOptions({ corsOrigins: "https://u:s3cret@a.b" }, createPlace());
+    const resolve = () => toServeOptions({ corsOrigins: "https://u:s3cret@a.b" }, createIo());
     expect(resolve).toThrow(/^--cors-origin contains a user name or a password/);
     expect(resolve).not.toThrow(/s3cret/);
   });
@@ -216,24 +214,24 @@ describe("a value for serve", () => {
   it.each(["", "sqlite:", "plants.db", "mysql://user:s3cret@host/db"])(
     "--store %j is refused as the stores themselves refuse it, without what may be a password",
     (store) => {
-      const resolve = () => toServeOptions({ store }, createPlace());
+      const resolve = () => toServeOptions({ store }, createIo());
       expect(resolve).toThrow(/^--store is invalid: [^]*sqlite:/);
       expect(resolve).not.toThrow(/s3cret/);
     },
   );
 
   it("--cors-origin is * alone or origins, and not both", () => {
-    const resolve = () => toServeOptions({ corsOrigins: "*,https://a.example" }, createPlace());
+    const resolve = () => toServeOptions({ corsOrigins: "*,https://a.example" }, createIo());
     expect(resolve).toThrow(/^--cors-origin must be \* alone or a list of origins/);
   });
 
   it("has no line break at its end, as secrets from files do", () => {
-    const { environmentToken } = toServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "token\n" }));
+    const { environmentToken } = toServeOptions({}, createIo({ PLANTSTORE_TOKEN: "token\n" }));
     expect(environmentToken).toBe("token");
   });
 
   it("may not be a token that no client can send", () => {
-    const resolve = () => toServeOptions({}, createPlace({ PLANTSTORE_TOKEN: "two words" }));
+    const resolve = () => toServeOptions({}, createIo({ PLANTSTORE_TOKEN: "two words" }));
     expect(resolve).toThrow(/^the token in PLANTSTORE_TOKEN contains a space/);
     expect(resolve).not.toThrow(/two words/);
   });
@@ -246,7 +244,7 @@ describe("--url", () => {
     ["HTTPS://Plants.Example:443/v1/", "https://plants.example/v1"],
     ["http://[::1]:80/a/b//", "http://[::1]/a/b"],
   ])("%s means %s", (text, baseUrl) => {
-    expect(readClientOptions({ url: text }, createPlace()).url).toBe(baseUrl);
+    expect(readClientOptions({ url: text }, createIo()).url).toBe(baseUrl);
   });
 
   it.each([
@@ -257,14 +255,14 @@ describe("--url", () => {
     ["http://plants.example/?a", "a URL without ? and #"],
     ["http://plants.example/#a", "a URL without ? and #"],
   ])("may not be %j", (text, rule) => {
-    const resolve = () => readClientOptions({ url: text }, createPlace());
+    const resolve = () => readClientOptions({ url: text }, createIo());
     expect(resolve).toThrow(`--url must be ${rule} (got "${text}")`);
   });
 
   it.each(["http://fern:s3cret@plants.example", "http://:s3cret@plants.example"])(
     "may not hold a password, which is not shown: %s",
     (text) => {
-      const resolve = () => readClientOptions({ url: text }, createPlace());
+      const resolve = () => readClientOptions({ url: text }, createIo());
       expect(resolve).toThrow("--url contains a user name or a password");
       expect(resolve).not.toThrow(/s3cret/);
     },
@@ -282,13 +280,13 @@ describe("--timeout and --retry", () => {
     ["24h", 86_400_000],
     ["1d", 86_400_000],
   ])("--timeout %s is %i ms", (text, timeoutMs) => {
-    expect(readClientOptions({ timeoutMs: text }, createPlace()).timeoutMs).toBe(timeoutMs);
+    expect(readClientOptions({ timeoutMs: text }, createIo()).timeoutMs).toBe(timeoutMs);
   });
 
   it.each(["0", "0s", "0.0001", "-1", "1 s", "1w", "1S", "s", "86401", "25h", "Infinity", ""])(
     "--timeout %j is rejected",
     (text) => {
-      const resolve = () => readClientOptions({ timeoutMs: text }, createPlace());
+      const resolve = () => readClientOptions({ timeoutMs: text }, createIo());
       expect(resolve).toThrow(
         `--timeout must be a time such as 500ms, 10s or 2m, from 1ms to 1d (got "${text}")`,
       );
@@ -296,7 +294,7 @@ describe("--timeout and --retry", () => {
   );
 
   it.each(["-1", "101", "1.5", ""])("--retry %j is refused", (text) => {
-    const resolve = () => readClientOptions({ retries: text }, createPlace());
+    const resolve = () => readClientOptions({ retries: text }, createIo());
     expect(resolve).toThrow(`--retry must be a whole number from 0 to 100 (got "${text}")`);
   });
 });

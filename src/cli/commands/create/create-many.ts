@@ -1,7 +1,7 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
-import { LocatedError } from "../../../records/json-place.ts";
+import { LocatedError } from "../../../records/located-error.ts";
 import { StoppedError, UnavailableError } from "../../../client/results.ts";
 import { toShellWord } from "../../../core/messages.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";

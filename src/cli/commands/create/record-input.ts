@@ -5,7 +5,7 @@ import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
 import { createRecordReader } from "../../../records/json-reader.ts";
-import { adviseUnwrapping, locateError } from "../../../records/json-place.ts";
+import { adviseUnwrapping, locateError } from "../../../records/located-error.ts";
 import {
   InputSyntaxError,
   type PlantRecord,

@@ -53,8 +53,8 @@ export interface ServerRun extends Pick<Run, "io" | "terminal"> {
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): ServeOptions {
   const environmentToken = readEnvironmentToken(io);
-  const given = toDemo(readOptions(serveOptions, flags, io), flags, io);
-  const { tlsCert, tlsKey, faults, ...options } = toEphemeral(given, flags);
+  const given = applyDemo(readOptions(serveOptions, flags, io), flags, io);
+  const { tlsCert, tlsKey, faults, ...options } = applyEphemeral(given, flags);
   assertOneAddress(flags);
   const socketFd = findPassedSocket(io);
   if (socketFd !== undefined) assertNoAddress(flags);
@@ -108,7 +108,7 @@ const demoValues = {
   maxBodyBytes: 16 * bytesPerUnit.KiB,
 } as const satisfies Partial<Settings>;
 
-function toDemo(options: Settings, flags: Flags, io: Io): Settings {
+function applyDemo(options: Settings, flags: Flags, io: Io): Settings {
   if (!options.isDemo) return options;
   for (const [name, value] of Object.entries(demoValues)) {
     const { env, flags: flag } = serveOptions[name as keyof typeof demoValues];
@@ -121,7 +121,7 @@ function toDemo(options: Settings, flags: Flags, io: Io): Settings {
   return { ...options, ...demoValues, corsOrigins };
 }
 
-function toEphemeral(options: Settings, { port, store }: Flags): Settings {
+function applyEphemeral(options: Settings, { port, store }: Flags): Settings {
   if (!options.isEphemeral) return options;
   if (store !== undefined) {
     throw new UsageError("--ephemeral replaces --store: remove one of them");

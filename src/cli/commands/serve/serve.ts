@@ -292,13 +292,13 @@ export function explainListening(
   const { code = "" } = error as NodeJS.ErrnoException;
   // The address is not the reason.
   if (hasTooManyFiles(error) || !systemCode.test(code)) return undefined;
-  const place = socketFd === undefined ? (socketPath ?? `port ${port} on ${host}`) : passedSocket;
+  const address = socketFd === undefined ? (socketPath ?? `port ${port} on ${host}`) : passedSocket;
   const free = socketPath === undefined ? "a port above 1023" : "an existing, writable directory";
   const problem =
     code === "EADDRINUSE"
-      ? `${place} is already in use: stop the other process, or choose another with ${flag}`
+      ? `${address} is already in use: stop the other process, or choose another with ${flag}`
       : code === "EACCES"
-        ? `not permitted to listen on ${place}: choose ${free} with ${flag}`
-        : `cannot listen on ${place} (${code}): check ${socketFd === undefined ? flag : "it"}`;
+        ? `not permitted to listen on ${address}: choose ${free} with ${flag}`
+        : `cannot listen on ${address} (${code}): check ${socketFd === undefined ? flag : "it"}`;
   return new CommandError("internal", problem, { cause: error });
 }

@@ -67,8 +67,8 @@ function toRows(
   const memory = isDemo
     ? "memory, at most 10,000 plants and 16 MiB: the oldest of visitors go, and all every hour"
     : "memory, until the server stops";
-  const place = isVolatile ? memory : describeStoreUrl(store);
-  const rows: BannerRow[] = [{ label: "Store", text: place }];
+  const shownStore = isVolatile ? memory : describeStoreUrl(store);
+  const rows: BannerRow[] = [{ label: "Store", text: shownStore }];
   if (socketFd !== undefined) {
     rows.push({ label: "Socket", text: "passed to this process (LISTEN_FDS)" });
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RequestError } from "../../src/core/errors.ts";
 import { readNewPlant } from "../../src/core/read-plant.ts";
-import { locateError } from "../../src/records/json-place.ts";
+import { locateError } from "../../src/records/located-error.ts";
 import { JsonReader } from "../../src/records/json-reader.ts";
 
 /** Returns the messages of invalid records, with their places. */

@@ -1,4 +1,4 @@
-/** Names the place of invalid JSON as editors do. The service names the byte of the body instead (contract.md "Body"). */
+/** Names the line and the column of invalid JSON, as editors do. The service names the byte of the body instead (contract.md "Body"). */
 import { attempt } from "../core/attempt.ts";
 import { JsonError, leftBrace } from "../core/json.ts";
 import { RequestError } from "../core/errors.ts";
@@ -31,8 +31,11 @@ export function locateError<T>(
   const lines = before.split("\n");
   const firstColumn = lines.length === 1 ? column : 1;
   const errorColumn = firstColumn + Array.from(lines.at(-1) ?? "").length;
-  const place = ` (${name}:${line + lines.length - 1}:${errorColumn})`;
-  return new LocatedError(kind, parts.join(place + findAdvice(expected, before.trimEnd(), found)));
+  const position = ` (${name}:${line + lines.length - 1}:${errorColumn})`;
+  return new LocatedError(
+    kind,
+    parts.join(position + findAdvice(expected, before.trimEnd(), found)),
+  );
 }
 
 /** A larger object is not searched: in memory, it can be 20 times as large. */
