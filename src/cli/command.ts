@@ -69,6 +69,8 @@ export interface CommandBody {
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */
   readonly tokenAdvice?: string;
+  /** Advice instead of too many operands. */
+  readonly operandAdvice?: string;
   /** The commands of a group. */
   readonly commands?: readonly CommandRow[];
   /** Advice for words and flags that other programs use, by the word. */
@@ -101,6 +103,9 @@ export const storeCommand = {
 
 /** The hint of commands that print nothing but JSON. */
 export const jsonHint = { "--json": "the output is JSON already: leave it out" } as const;
+
+/** The advice of commands that print data, and have no operands. */
+export const redirectAdvice = "the data goes to standard output: use > FILE to write a file";
 
 /** The parts of the commands that open a store, or with `--url` talk to a server. */
 export const targetCommand = {

@@ -274,9 +274,12 @@ function readFlags(commander: Commander, names: FlagNames): Flags {
 function toUsageError(
   { code, message }: CommanderError,
   commander: Commander,
-  { hints = {}, tokenAdvice }: Command,
+  { hints = {}, tokenAdvice, operandAdvice }: Command,
   argv: readonly string[],
 ): CommandError {
+  if (code === "commander.excessArguments" && operandAdvice !== undefined) {
+    return wrongUsage(operandAdvice, commander);
+  }
   const [problem = "", guess = ""] = message.replace(/^error: /, "").split("\n");
   const known = tokenAdvice === undefined ? hints : { ...hints, "--token": tokenAdvice };
   const words =

@@ -1,4 +1,5 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
+import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { InvalidValue, toSystemReason } from "../core/messages.ts";
 import { CommandError } from "./command-error.ts";
@@ -64,6 +65,14 @@ export async function readAuthorities(
 function toReason(error: unknown): string {
   if (!(error instanceof CommandError)) return toSystemReason(error);
   return error.cause === undefined ? error.message : toSystemReason(error.cause);
+}
+
+/** Selects how requests are sent: with `-v`, they are shown on stderr. */
+export async function selectPost(
+  { isVerbose }: Pick<Values<typeof requestOptions>, "isVerbose">,
+  terminal: Terminal,
+): Promise<Post> {
+  return isVerbose ? (await import("./request-trace.ts")).tracePost(post, terminal) : post;
 }
 
 /** The warning for a URL that tokens are sent to; undefined without a risk. */

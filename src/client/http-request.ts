@@ -11,23 +11,14 @@ const maxErrorBytes = 64 * 1024;
 /** A Plant repeats the request body, and JSON escapes one character with up to six bytes. */
 const plantBytesPerBodyCharacter = 6;
 
-/** Sends a request, as a Post. */
-export function post(message: ClientRequest): Promise<ClientResponse> {
-  return send(message.method ?? "POST", message);
-}
-
-/** Sends a GET request. It fails as a Post. */
-export function get(message: Omit<ClientRequest, "headers" | "body">): Promise<ClientResponse> {
-  return send("GET", { ...message, headers: { accept: "application/json" }, body: "" });
-}
-
 /** Returns the reason phrase of a status; empty for an unknown one. */
 export function toReasonPhrase(status: number): string {
   return process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 }
 
-async function send(method: string, message: ClientRequest): Promise<ClientResponse> {
-  const { url, ca, headers, body, timeoutMs, signal } = message;
+/** Sends a request, as a Post. */
+export async function post(message: ClientRequest): Promise<ClientResponse> {
+  const { method = "POST", url, ca, headers, body, timeoutMs, signal } = message;
   const { httpUrl, socketPath } = toEndpoint(url);
   // Node 22 and later: import would load its fetch, HTTP/2 and web streams, which takes 20 ms.
   const { request } = url.startsWith("https:")

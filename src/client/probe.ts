@@ -5,7 +5,12 @@ import { errorTable, truncateMessage } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
 import { parseResponse, readHeader, toCreateRequest } from "./create-plant.ts";
-import { get, type ClientRequest, type ClientResponse, post } from "./http-request.ts";
+import {
+  type ClientRequest,
+  type ClientResponse,
+  type Post,
+  post as postOnce,
+} from "./http-request.ts";
 import { type CreateResponse, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** Options for {@link checkReadiness}. */
@@ -14,6 +19,8 @@ export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeo
   readonly baseUrl: string;
   /** Aborts the request, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
+  /** Sends the request; by default with node:http. */
+  readonly post?: Post | undefined;
 }
 
 /** State of what listens at a URL. */
@@ -34,10 +41,19 @@ export async function checkReadiness({
   ca,
   timeoutMs,
   signal,
+  post = postOnce,
 }: CheckReadinessOptions): Promise<Readiness> {
   const url = joinPath(toEndpoint(baseUrl).origin, "/readyz");
   try {
-    const { status, body } = await get({ url, ca, timeoutMs, signal });
+    const request = {
+      url,
+      ca,
+      headers: { accept: "application/json" },
+      body: "",
+      timeoutMs,
+      signal,
+    };
+    const { status, body } = await post({ ...request, method: "GET" });
     const [match, store] = status === 200 ? parseReadyBody(body) : [];
     if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
@@ -84,6 +100,7 @@ export async function checkToken({
   ca,
   timeoutMs,
   signal,
+  post = postOnce,
 }: CheckTokenOptions): Promise<TokenCheck> {
   const request = toCreateRequest(baseUrl, token, { ca });
   // Keeps the rejection of the plant out of the server's log.

@@ -220,6 +220,11 @@ describe("wrong usage", () => {
     ["get", toUsage("get", "<id...>"), "missing required argument 'id'"],
     ["serve 8080", toUsage("serve"), /^too many arguments for 'serve'/],
     [
+      "export plants.ndjson",
+      toUsage("export"),
+      "the data goes to standard output: use > FILE to write a file",
+    ],
+    [
       "create --id 1 --name my fern",
       create,
       /^use a FILE or --id\/--name\/--tag, not both \("fern" is read as a file: text with spaces needs quotation marks\)$/,

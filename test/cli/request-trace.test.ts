@@ -61,6 +61,20 @@ describe("--verbose", () => {
     expect(lines).toEqual(requests);
   });
 
+  it.each([
+    ["ping", {}, ["GET /readyz", "POST /plants"]],
+    ["login", { stdin: testToken }, ["POST /plants", "POST /plants"]],
+    ["status", {}, ["POST /plants", "GET /readyz", "POST /plants"]],
+  ])("of %s prints the requests of its check", async (command, input, lines) => {
+    await using server = await startServer();
+    const options = { ...input, env: { PLANTSTORE_TOKEN: command === "status" ? testToken : "" } };
+    const result = await runCli([command, "-v", "--url", server.url], options);
+    const requests = [...result.stderr.matchAll(/^> (\w+ \S+) HTTP/gm)].map(([, line]) => line);
+    expect(requests).toEqual(lines);
+    expect(result.stderr.match(/^< HTTP\/1\.1 /gm)).toHaveLength(lines.length);
+    expect(result.stdout + result.stderr).not.toContain(testToken);
+  });
+
   it("is -v, and the version is -V", async () => {
     expect((await runCli(["-V"])).stdout).toMatch(/^plantstore \d/);
     expect(await runCli(["-v"])).toExit(2, /^error: unknown option '-v'/);

@@ -11,7 +11,7 @@ import { parseText } from "../../src/cli/options/values.ts";
 import { canAsk, confirm } from "../../src/cli/terminal/prompts.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/results.ts";
-import { get, toClientError } from "../../src/client/http-request.ts";
+import { post, toClientError } from "../../src/client/http-request.ts";
 import { operationSets, type OperationSet } from "../../src/core/contract.ts";
 import { joinPath, toEndpoint } from "../../src/core/base-url.ts";
 import { type StatusMode, statusModes } from "../../src/core/errors.ts";
@@ -209,7 +209,7 @@ async function findStatusMode(target: Target): Promise<StatusMode> {
   const { signal } = target;
   const url = joinPath(toEndpoint(target.url).origin, "/openapi.json");
   try {
-    const { body } = await get({ ...target, url });
+    const { body } = await post({ ...target, url, method: "GET", headers: {}, body: "" });
     const description = JSON.parse(new TextDecoder().decode(body)) as Description | null;
     const responses = description?.paths?.["/plants"]?.post?.responses;
     return responses?.["422"] === undefined ? "contract" : "http";

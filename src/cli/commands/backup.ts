@@ -172,11 +172,9 @@ async function copyFile<T>(
   const stop = new AbortController();
   let stoppedBy: StopSignal | undefined;
   let readSize: (() => number) | undefined;
-  let clear = (): void => undefined;
   const releaseSignals = io.onSignal((name) => {
     stoppedBy = name;
     stop.abort();
-    clear();
     void terminal.error(`stopped by ${name}: ${unchanged}`).then(() => io.endBySignal(name));
   });
   const work: CopyWork = {
@@ -188,10 +186,7 @@ async function copyFile<T>(
     readSize === undefined ? doing : `${doing}: ${toSize(readSize())} so far`;
   let result: T;
   try {
-    result = await terminal.showWhile(toText, (clearSpinner) => {
-      clear = clearSpinner;
-      return copy(work);
-    });
+    result = await terminal.showWhile(toText, () => copy(work));
   } catch (error) {
     // Only where a signal does not end the process, such as for the first process of a container.
     if (stoppedBy !== undefined) return exitCodes[toExitName(stoppedBy)].code;

@@ -29,7 +29,7 @@ import {
 import { type FoundToken, readTokenFile } from "../config/token-source.ts";
 import { loginOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
-import { findAuthorities, warnAboutPlaintext } from "../server-access.ts";
+import { findAuthorities, selectPost, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
 import { checkTokenWithProgress, findServerProblem, toErrorProblem } from "../server-check.ts";
 
@@ -116,8 +116,9 @@ async function saveIfAccepted(
   const saved = readCredential(directory, origin, io);
   readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
+  const post = await selectPost(options, terminal);
   const check = (token?: string) =>
-    checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal }, terminal);
+    checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal, post }, terminal);
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const problem = findServerProblem(await check(), baseUrl);
   if (problem !== undefined) return problem;

@@ -8,7 +8,7 @@ import { type CommandBody, describeVariables, type Run, serverHints } from "../c
 import type { Io } from "../io.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
-import { findAuthorities } from "../server-access.ts";
+import { findAuthorities, selectPost } from "../server-access.ts";
 import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 
 /** `plantstore ping`. */
@@ -51,7 +51,8 @@ export async function runPing({ flags, io, terminal }: Run): Promise<number> {
       () => `waiting for ${url}`,
       async () => {
         const ca = await findAuthorities(options, io, signal);
-        return waitUntilReady({ ...options, ca }, io, signal);
+        const post = await selectPost(options, terminal);
+        return waitUntilReady({ ...options, ca, post, signal }, io);
       },
     ),
   );
@@ -63,15 +64,21 @@ export async function runPing({ flags, io, terminal }: Run): Promise<number> {
 
 /** @returns the problem of the last attempt; undefined once the plant store is ready */
 async function waitUntilReady(
-  { url: baseUrl, ca, timeoutMs, waitMs }: Options & { readonly ca: string | undefined },
+  {
+    url: baseUrl,
+    ca,
+    timeoutMs,
+    waitMs,
+    post,
+    signal,
+  }: Options & Omit<CheckTokenOptions, "baseUrl">,
   { nowMs }: Io,
-  signal: AbortSignal,
 ): Promise<CheckProblem | undefined> {
   const endMs = nowMs() + waitMs;
   for (;;) {
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
-    const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal };
+    const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal, post };
     const problem = await findProblem(attempt);
     // Nothing else changes by waiting.
     if (problem?.exitCode !== exitCodes.unavailable.code) return problem;

@@ -5,7 +5,7 @@ import type { PlantFilter, PlantQuery, StoreReader } from "../../core/store.ts";
 import { plantId } from "../../library/option-types.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
-import { type CommandBody, jsonHint, targetCommand, type Run } from "../command.ts";
+import { type CommandBody, jsonHint, redirectAdvice, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import {
@@ -86,6 +86,7 @@ and the last login select no server.`,
   ],
   ...targetCommand,
   hints: jsonHint,
+  operandAdvice: redirectAdvice,
   exitCodes: [...targetExitCodes, "interrupted", "outputClosed", "terminated"],
   run: runExport,
 };

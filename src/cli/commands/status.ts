@@ -26,7 +26,7 @@ import {
 import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
-import { describePlaintext, findAuthorities } from "../server-access.ts";
+import { describePlaintext, findAuthorities, selectPost } from "../server-access.ts";
 import { assertWritable } from "../store-access.ts";
 import type { Palette } from "../terminal/terminal.ts";
 import {
@@ -166,8 +166,8 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   const facts = { url, urlSource: source };
   const shown = describeSetting({ value: url, source });
   const ca = await findAuthorities(options, io, signal);
-  const { timeoutMs } = options;
-  const request = { baseUrl: url, ca, timeoutMs, signal };
+  const post = await selectPost(options, terminal);
+  const request = { baseUrl: url, ca, timeoutMs: options.timeoutMs, signal, post };
   const fail = (error: unknown): Check => ({ ...toError("server")(error), facts });
   const server = await checkTokenWithProgress(request, terminal).catch(fail);
   if ("state" in server) return [server, await checkToken(undefined)];

@@ -97,6 +97,11 @@ export const requestOptions = {
     ...sending,
     ...client.timeoutMs,
   }),
+  isVerbose: toggleFlag(
+    "-v, --verbose",
+    "Print each request and response on stderr, one at a time",
+    sending,
+  ),
 } as const satisfies Options;
 
 /** Options of `create` for a single plant, by the names of its members. */
@@ -172,11 +177,6 @@ export const createOptions = {
     ...createManyOptions.concurrency,
     isHidden: true,
   }),
-  isVerbose: toggleFlag(
-    "-v, --verbose",
-    "Print each request and response on stderr, one at a time",
-    sending,
-  ),
 } as const satisfies Options;
 
 /** `--retry` of a bulk create. */

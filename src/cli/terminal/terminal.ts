@@ -20,12 +20,6 @@ export const uncolored: Palette = {
   dim: String,
 };
 
-/** A spinner. */
-interface Spinner {
-  clear(): void;
-  stop(): void;
-}
-
 /** Time after which progress is shown: shorter work ends before the user could read what it is. */
 const progressAfterMs = 300;
 /** A text that changes can be read if it changes no faster. */
@@ -36,6 +30,8 @@ export class Terminal {
   /** `--color` is true, `--no-color` is false. */
   colorChoice: boolean | undefined;
   readonly #io: Io;
+  /** Removes the spinner until it is drawn again. */
+  #clearSpinner = (): void => {};
 
   constructor(io: Io) {
     this.#io = io;
@@ -79,6 +75,7 @@ export class Terminal {
   async printLines(lines: readonly string[]): Promise<void> {
     if (lines.length === 0) return;
     const { stdout } = this.#io;
+    if (stdout.isTTY) this.#clearSpinner();
     const shown = lines.map((line) => `${stdout.isTTY ? escapeUnprintable(line) : line}\n`);
     await writeText(stdout, shown.join(""));
   }
@@ -103,54 +100,44 @@ export class Terminal {
   }
 
   /**
-   * Shows a spinner during work that takes long, if stderr is a terminal. The spinner leaves no trace.
+   * Shows a spinner during work that takes long, if stderr is a terminal. Other output removes it for a moment, and it leaves
+   * no trace.
    *
    * @param toText returns the text next to the spinner, again for each refresh
-   * @param work receives a function that removes the spinner for a moment, for other output on the terminal
    */
-  async showWhile<T>(toText: () => string, work: (clear: () => void) => Promise<T>): Promise<T> {
-    const spinner = this.#startSpinner(() => escapeUnprintable(redactTokens(toText())));
-    try {
-      return await work(() => spinner.clear());
-    } finally {
-      spinner.stop();
-    }
-  }
-
-  #startSpinner(toText: () => string): Spinner {
-    if (!this.showsProgress) return { clear() {}, stop() {} };
+  async showWhile<T>(toText: () => string, work: () => Promise<T>): Promise<T> {
+    if (!this.showsProgress) return work();
     const { stderr } = this.#io;
-    const color = this.isColored(stderr) ? "cyan" : false;
     let isOver = false;
-    let shown: Spinner | undefined;
-    const timer = setTimeout(() => void show(), progressAfterMs);
+    let stop = (): void => {};
 
-    async function show(): Promise<void> {
+    const show = async (): Promise<void> => {
       const { default: ora } = await import("ora");
       if (isOver) return;
+      const color = this.isColored(stderr) ? "cyan" : false;
+      const toLine = (): string => escapeUnprintable(redactTokens(toText()));
       // With discardStdin or hideCursor, ora would handle Ctrl-C itself.
       const options = { isEnabled: true, color, discardStdin: false, hideCursor: false } as const;
-      const spinner = ora({ ...options, text: toText(), stream: stderr }).start();
+      const spinner = ora({ ...options, text: toLine(), stream: stderr }).start();
       const refresh = setInterval(() => {
-        spinner.text = toText();
+        spinner.text = toLine();
       }, refreshMs);
-      shown = {
-        clear: () => void spinner.clear(),
-        stop() {
-          clearInterval(refresh);
-          spinner.stop();
-        },
+      this.#clearSpinner = () => void spinner.clear();
+      stop = () => {
+        clearInterval(refresh);
+        spinner.stop();
+        this.#clearSpinner = () => {};
       };
-    }
-
-    return {
-      clear: () => shown?.clear(),
-      stop() {
-        isOver = true;
-        clearTimeout(timer);
-        shown?.stop();
-      },
     };
+
+    const timer = setTimeout(() => void show(), progressAfterMs);
+    try {
+      return await work();
+    } finally {
+      isOver = true;
+      clearTimeout(timer);
+      stop();
+    }
   }
 
   async #print(label: string, message: string): Promise<void> {
@@ -162,6 +149,7 @@ export class Terminal {
   }
 
   async #write(line: string): Promise<void> {
+    this.#clearSpinner();
     await writeText(this.#io.stderr, `${line}\n`).catch(() => {
       // Nothing is left to report a closed stderr to.
     });

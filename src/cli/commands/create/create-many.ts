@@ -182,8 +182,7 @@ async function sendMany(
     const progress = tally.describeProgress(bytesRead, input.totalBytes, io.nowMs());
     return outage ? `${describeUnavailable(outage, url)}, retrying: ${progress}` : progress;
   };
-  const work = async (clear: () => void): Promise<void> => {
-    report.clearProgress = clear;
+  const work = async (): Promise<void> => {
     for await (const batch of outcomes) {
       if (batch.some(({ result }) => result && result.status !== "failed")) outage = undefined;
       await report.add(batch);
@@ -192,7 +191,7 @@ async function sendMany(
   let failure: unknown;
   try {
     if (!isDryRun) run.inDoubt = "many";
-    await (hasProgress ? terminal.showWhile(toText, work) : work(() => {}));
+    await (hasProgress ? terminal.showWhile(toText, work) : work());
   } catch (error) {
     if (!isExpected(error, run)) throw error;
     failure = error;

@@ -1,6 +1,5 @@
 /** A create from flags, or of the single plant of an input: sends it and prints the Plant or the Error. */
 import { type Retry, sendPlant } from "../../../client/create-plant.ts";
-import { post } from "../../../client/http-request.ts";
 import {
   categorizeError,
   type FinalResponse,
@@ -16,6 +15,7 @@ import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
 import { OutputError } from "../../io.ts";
+import { selectPost } from "../../server-access.ts";
 import { type CreateRun, findTokenToSend, type PlantFlags, toRequest } from "./create-run.ts";
 import type { NumberedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
@@ -130,15 +130,9 @@ async function send(plant: NewPlant, token: string, run: CreateRun): Promise<Fin
     if (io.stderr.isTTY) void printRetry(retry);
   };
   const request = toRequest(token, run);
-  const sendOnce = isVerbose
-    ? (await import("../../request-trace.ts")).tracePost(post, terminal)
-    : post;
+  const post = await selectPost(options, terminal);
   const work = () =>
-    sendPlant(
-      toNewPlantJson(plant),
-      { request, timeoutMs, retries, post: sendOnce, signal: abort },
-      onRetry,
-    );
+    sendPlant(toNewPlantJson(plant), { request, timeoutMs, retries, post, signal: abort }, onRetry);
   return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);
 }
 

@@ -24,8 +24,6 @@ export class RecordReport {
   resumeAt: RecordPosition | undefined;
   /** Number of bytes of all inputs up to the end of the last reported record. */
   bytesRead = 0;
-  /** Removes progress from the terminal for a moment. */
-  clearProgress: () => void = () => {};
   readonly #run: CreateRun;
   readonly #withFile: boolean;
   readonly #rejects: RejectsFile | undefined;
@@ -89,15 +87,11 @@ export class RecordReport {
       // A dry run has nothing to finish: it sends nothing.
       if (result !== undefined || !options.isDryRun) this.tally.add(result?.status ?? "unfinished");
       if (result === undefined || options.isQuiet || options.isStrict) continue;
-      for (const warning of this.#unknownMembers.add(item)) {
-        this.clearProgress();
-        await terminal.warning(warning);
-      }
+      for (const warning of this.#unknownMembers.add(item)) await terminal.warning(warning);
     }
   }
 
   async #print(outcomes: readonly RecordOutcome[]): Promise<void> {
-    const { io, terminal } = this.#run;
     const resumeAtBefore = this.resumeAt;
     const lines: string[] = [];
     for (const outcome of outcomes) {
@@ -111,9 +105,8 @@ export class RecordReport {
       }
     }
     if (lines.length === 0) return;
-    if (io.stdout.isTTY) this.clearProgress();
     try {
-      await terminal.printLines(lines);
+      await this.#run.terminal.printLines(lines);
     } catch (error) {
       this.resumeAt = resumeAtBefore;
       this.#setResumeAt(outcomes[0]);
