@@ -44,10 +44,7 @@ const storeSetting = setting("--store <url>", `Store of plants: ${describeForms(
 
 /** Options of `serve`. */
 export const serveOptions = {
-  host: setting("--host <host>", "Address to listen on", {
-    ...address,
-    ...storeOptions.host,
-  }),
+  host: setting("--host <host>", "Address to listen on", { ...address, ...storeOptions.host }),
   port: setting("--port <port>", "Port; 0 selects a free port", {
     ...address,
     ...storeOptions.port,
@@ -57,10 +54,7 @@ export const serveOptions = {
     ...address,
     ...file,
   }),
-  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", {
-    ...address,
-    ...file,
-  }),
+  tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", { ...address, ...file }),
   tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
     ...address,
     ...file,
@@ -74,9 +68,7 @@ export const serveOptions = {
     ...storeOptions.publicUrl,
     shownDefault: "the address it listens on",
   }),
-  json: toggleFlag("--json", "Print the URL and a new token as JSON", {
-    ...address,
-  }),
+  json: toggleFlag("--json", "Print the URL and a new token as JSON", address),
   operations: setting(
     "--operations <set>",
     "Operations to serve: create, or all (list and delete too)",

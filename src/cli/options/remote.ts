@@ -124,14 +124,11 @@ const bulkRetries = 8;
 
 /** Options of `create`, besides the members of a single plant. */
 export const createOptions = {
-  csv: toggleFlag("--csv", "Every input is CSV, whatever its name", { ...input }),
+  csv: toggleFlag("--csv", "Every input is CSV, whatever its name", input),
   delimiter: option(
     "--delimiter <char>",
     "Every input is a table with this delimiter; tab for TSV",
-    {
-      ...input,
-      type: types.delimiter,
-    },
+    { ...input, type: types.delimiter },
   ),
   isStrict: toggleFlag("--strict", "Reject records with unknown members", input),
   fromLine: option("--from-line <n>", "Skip records before line n (resumes a run)", {
@@ -145,21 +142,15 @@ export const createOptions = {
     ...output,
     for: "inputs",
   }),
-  json: toggleFlag("--json", "Print the status of each plant as a line of JSON", {
-    ...output,
-  }),
-  isQuiet: toggleFlag("-q, --quiet", "Print only rejected and failed records", {
-    ...output,
-  }),
+  json: toggleFlag("--json", "Print the status of each plant as a line of JSON", output),
+  isQuiet: toggleFlag("-q, --quiet", "Print only rejected and failed records", output),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,
     for: "inputs",
     type: types.outputFile,
     isFile: true,
   }),
-  isDryRun: toggleFlag("--dry-run", "Check the plants, and send nothing", {
-    ...sending,
-  }),
+  isDryRun: toggleFlag("--dry-run", "Check the plants, and send nothing", sending),
   tokenFile: option("--token-file <file>", "File that contains the token; - is standard input", {
     ...sending,
     type: types.text,
