@@ -2,7 +2,7 @@
 export * from "./client.ts";
 export type { OperationSet } from "./core/contract.ts";
 export { type ConflictPolicy, StoreError, type StoreErrorReason } from "./core/store.ts";
-export type { Latency } from "./library/option-types.ts";
+export type { Latency } from "./library/store-options.ts";
 export type { PlantListener } from "./library/listener.ts";
 export {
   type ListOptions,

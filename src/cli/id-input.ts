@@ -1,7 +1,7 @@
 /** Ids of plants as arguments and on standard input, and in messages. */
 import { RequestError } from "../core/errors.ts";
 import { JsonNumber, type JsonMembers, readJson } from "../core/json.ts";
-import { plantId } from "../library/option-types.ts";
+import { plantId } from "./options/local.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { readChunks } from "./input.ts";

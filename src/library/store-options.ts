@@ -1,27 +1,26 @@
 /** Options of a plant store, its faults and limits, and the types of its URL: apart from the other options, because clients do without stores. */
-import { InvalidValue, quoteInput } from "../core/messages.ts";
+import { parseUrl } from "../core/base-url.ts";
+import { invalid, InvalidValue, quoteInput } from "../core/messages.ts";
 import { existsSync } from "node:fs";
 import { attempt } from "../core/attempt.ts";
 import { operationSets, type OperationSet } from "../core/contract.ts";
 import { type StatusMode, statusModes } from "../core/errors.ts";
 import { conflictPolicies, type ConflictPolicy, StoreError } from "../core/store.ts";
 import {
-  basePath,
-  bytes,
-  bytesPerUnit,
+  checkInteger,
   choice,
-  host,
+  formatDuration,
+  formatQuantity,
+  httpUrl,
   integer,
-  latency,
   msPerUnit,
-  optionalHttpUrl,
-  origins,
-  plannedFaults,
-  port,
-  share,
+  optional,
+  type OptionType,
+  parseDuration,
+  type Range,
+  ranged,
   string,
   timeLimit,
-  type OptionType,
 } from "./option-types.ts";
 import { parseStoreUrl, toFileUrl, describeStoreUrl } from "../store/store-url.ts";
 import {
@@ -61,6 +60,141 @@ function isPath(text: string): boolean {
   if (/^[a-z][a-z\d+.-]+:/i.test(text) || text.includes("://")) return false;
   return /[\\/]/.test(text) || existsSync(text);
 }
+
+const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
+/** RFC 3986 section 2.3, segment by segment. Clients would resolve `.` and `..`. */
+const validBasePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
+
+/** A host to listen on. An IPv6 address may be in brackets; one with a zone is invalid, because no URL can contain it. */
+export const host = string((text) => {
+  const name = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
+  const isAddress = /^[\da-f:.]+$/i.test(name) && URL.canParse(`http://[${name}]`);
+  if (isAddress || hostName.test(text)) return name;
+  throw invalid(text, "a host name or an IP address, without a port or a zone");
+});
+
+/** A port; 0 selects a free one. */
+export const port = integer({ min: 0, max: 65_535 });
+
+/** A prefix of paths: `/v1`, or empty. */
+const basePath = string((text) => {
+  const inner = text.replace(/^\//, "").replace(/\/$/, "");
+  const path = inner === "" ? "" : `/${inner}`;
+  if (validBasePath.test(path)) return path;
+  throw invalid(text, "a path such as /v1, of letters, digits and - . _ ~");
+});
+
+/** As {@link httpUrl}, or none for an empty text. */
+const optionalHttpUrl = {
+  ...optional(httpUrl),
+  check: (value: unknown) => (value === undefined ? undefined : httpUrl.check(value)),
+} satisfies OptionType<string | undefined>;
+
+/** Origins as a browser writes them, or `*`, separated by commas or spaces. */
+const origins = {
+  parse: (value: string) => parseOrigins(value.split(/[\s,\0]+/).filter((each) => each !== "")),
+  check(value: unknown) {
+    const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+    if (isList) return parseOrigins(value);
+    throw invalid(value, 'an array of origins such as ["https://app.example.org"]');
+  },
+  format: (list: readonly string[]) => list.join(" ") || "none",
+} satisfies OptionType<readonly string[]>;
+
+function parseOrigins(texts: readonly string[]): readonly string[] {
+  const list = texts.map(parseOrigin);
+  if (list.length === 1 || !list.includes("*")) return list;
+  throw new InvalidValue("must be * alone or a list of origins: * allows any origin");
+}
+
+function parseOrigin(value: string): string {
+  if (value === "*") return value;
+  const url = parseUrl(value);
+  const isOrigin =
+    url !== undefined && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+  // A star is legal in a URL, but browsers do not treat it as a pattern.
+  if (isOrigin && !url.hostname.includes("*")) return url.origin;
+  throw invalid(value, "an origin such as https://app.example.org, without a path, or * for any");
+}
+
+/** Bytes of each unit of sizes. */
+export const bytesPerUnit = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+/** A number of bytes; as text, such as `1048576` or `64KiB`. */
+function bytes(range: Range) {
+  const rule = `a number of bytes such as 1048576, 64KiB or 1MiB, at most ${formatBytes(range.max)}`;
+  return ranged(range, parseBytes, rule, formatBytes);
+}
+
+function parseBytes(text: string): number {
+  const [, digits = "", suffix = ""] = /^(\d{1,12})(\D*)$/.exec(text) ?? [];
+  const units = Object.entries({ "": 1, ...bytesPerUnit });
+  const unit = units.find(([name]) => name.toLowerCase() === suffix.toLowerCase());
+  return digits === "" || unit === undefined ? Number.NaN : Number(digits) * unit[1];
+}
+
+function formatBytes(value: number): string {
+  return formatQuantity(value, bytesPerUnit);
+}
+
+/** A delay in milliseconds, or a range of delays: shortest and longest. */
+export type Latency = number | readonly [minMs: number, maxMs: number];
+
+/** A {@link Latency}; as text, such as `200ms` or `200ms..2s`. */
+function latency(range: Range) {
+  const end = formatDuration(range.max);
+  const rule = `a time such as 200ms, or a range such as 200ms..2s, at most ${end}`;
+  return {
+    parse(text: string): Latency {
+      const parts = text.split("..").map((part) => parseDuration(part));
+      const [minMs = Number.NaN, maxMs = minMs, ...others] = parts;
+      const isValid = others.length === 0 && minMs >= range.min && maxMs <= range.max;
+      if (isValid && minMs <= maxMs) return minMs === maxMs ? minMs : [minMs, maxMs];
+      throw invalid(text, rule);
+    },
+    check(value: unknown): Latency {
+      if (!Array.isArray(value)) return checkInteger(value, range);
+      const [minMs = 0, maxMs = 0] = value.map((each) => checkInteger(each, range));
+      if (value.length === 2 && minMs <= maxMs) return [minMs, maxMs];
+      throw new InvalidValue(
+        "must be milliseconds, or a pair of them with the shortest first, such as [200, 2000]",
+      );
+    },
+    format: (value: Latency) => [value].flat().map(formatDuration).join(".."),
+  } satisfies OptionType<Latency>;
+}
+
+/** A share from 0 to 1; as text, a percentage such as `5%`. */
+const share = {
+  parse(text: string) {
+    const [, digits = ""] = /^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(text) ?? [];
+    const value = Number(digits || Number.NaN) / 100;
+    if (value <= 1) return value;
+    throw invalid(text, "a percentage such as 5% or 0.5%, from 0% to 100%");
+  },
+  check(value: unknown) {
+    const rule = "a number from 0 to 1, such as 0.05 for 5%";
+    if (typeof value !== "number") throw invalid(value, rule);
+    if (value >= 0 && value <= 1) return value;
+    throw new InvalidValue(`must be ${rule} (got ${value})`, { isOutOfRange: true });
+  },
+  format: (value: number) => `${Number((value * 100).toFixed(6))}%`,
+} satisfies OptionType<number>;
+
+/** `pass` is none. */
+const plannedFault = choice(["fail", "drop", "status", "token", "cut", "silent", "pass"] as const);
+
+type PlannedFaults = readonly ReturnType<typeof plannedFault.parse>[];
+
+/** Faults in their order; as text, such as `fail,drop`. */
+const plannedFaults = {
+  parse: (list: string): PlannedFaults => list.split(",").map((each) => plannedFault.parse(each)),
+  check(value: unknown): PlannedFaults {
+    if (!Array.isArray(value)) throw invalid(value, 'an array such as ["fail", "drop"]');
+    return value.map((each) => plannedFault.check(each));
+  },
+  format: (faults) => faults.join(","),
+} satisfies OptionType<PlannedFaults>;
 
 const mebibyte = bytesPerUnit.MiB;
 

@@ -2,7 +2,6 @@
 import type { Deletion } from "../../client/delete-plants.ts";
 import type { PlantStore } from "../../core/store.ts";
 import { createManyOptions } from "../../library/client-options.ts";
-import { plantId } from "../../library/option-types.ts";
 import { describeStoreUrl } from "../../store/store-url.ts";
 import {
   CommandError,
@@ -17,6 +16,7 @@ import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import {
   deleteOptions,
   deleteReportOptions,
+  plantId,
   serverOptions,
   storeOption,
 } from "../options/local.ts";

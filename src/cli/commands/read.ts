@@ -2,7 +2,6 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantFilter, PlantQuery, StoreReader } from "../../core/store.ts";
-import { plantId } from "../../library/option-types.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
 import { type CommandBody, jsonHint, redirectAdvice, targetCommand, type Run } from "../command.ts";
@@ -14,6 +13,7 @@ import {
   getOptions,
   listOptions,
   listQueryOptions,
+  plantId,
   serverOptions,
   storeOption,
 } from "../options/local.ts";

@@ -1,5 +1,7 @@
 /** The rows of the table of options for `serve`, and for the commands that open a store. `remote.ts` has the others. */
-import { InvalidValue } from "../../core/messages.ts";
+import { tokenMarker } from "../../auth/token.ts";
+import { invalid, InvalidValue, unpairedSurrogate } from "../../core/messages.ts";
+import { int64Max, int64Min, toInteger } from "../../core/plant.ts";
 import * as types from "../../library/option-types.ts";
 import {
   faultList,
@@ -26,6 +28,69 @@ import {
   setting,
   toggleFlag,
 } from "./remote.ts";
+
+/** The address of metrics: the main one, or one of their own. */
+type MetricsAddress = "main" | { readonly host: string; readonly port: number };
+
+/** `main`, or an address and a port such as `127.0.0.1:9526`. */
+const metricsAddress: types.OptionType<MetricsAddress> = {
+  parse(value) {
+    if (value === "main") return value;
+    const { host, port } = storeOptions;
+    const [, name = "", portText = ""] = /^(.*):(\d+)$/.exec(value) ?? [];
+    try {
+      return { host: host.type.parse(name), port: port.type.parse(portText) };
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      throw invalid(value, "main, or an address and a port such as 127.0.0.1:9526");
+    }
+  },
+  format: (address) => (address === "main" ? address : `${address.host}:${address.port}`),
+  choices: ["main"],
+};
+
+/** A switch for something that is on by default: 1 turns it off. */
+const negatedToggle: types.OptionType<boolean> = {
+  parse: (value) => !types.toggle.parse(value),
+  format: (isOn) => (isOn ? "0" : "1"),
+};
+
+/** Files to read; `-` is standard input. */
+const files: types.OptionType<readonly string[]> = {
+  parse: (value) => (value === "" ? [] : value.split(types.valueSeparator).map(parseFile)),
+  format: (paths) => paths.join(" ") || "none",
+};
+
+function parseFile(path: string): string {
+  if (path !== "") return path;
+  throw invalid(path, "a file, or - for standard input");
+}
+
+/** An id of a plant, as any integer in JSON: −2^63 … 2^63 − 1. */
+export const plantId = types.shown((value) => {
+  const id = toInteger(value);
+  if (id !== undefined && id >= int64Min && id <= int64Max) return id;
+  throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
+});
+
+/** A tag of a plant. */
+const plantTag = types.shown((value) => {
+  if (value.isWellFormed()) return value;
+  throw new InvalidValue(unpairedSurrogate);
+});
+
+const maxTokenName = 100;
+
+/** The name of a token: 1 … 100 UTF-16 code units that do not look like a token. */
+const tokenName = types.shown((value) => {
+  if (value.startsWith(tokenMarker)) {
+    throw new InvalidValue(
+      `must not start with ${tokenMarker}, as tokens do: use a name such as ci`,
+    );
+  }
+  if (value !== "" && value.length <= maxTokenName && value.isWellFormed()) return value;
+  throw invalid(value, `a name of 1 to ${maxTokenName} characters`);
+});
 
 const address = { group: "Address:" } as const;
 const plants = { group: "Plants:" } as const;
@@ -90,7 +155,7 @@ export const serveOptions = {
   ),
   seeds: setting("--seed <file>", "File of plants to load at the start; repeatable", {
     ...plants,
-    type: types.files,
+    type: files,
     default: [],
     isRepeatable: true,
     isFile: true,
@@ -128,7 +193,7 @@ export const serveOptions = {
   ),
   docs: setting("--no-docs", "Disable the documentation page at / and /docs", {
     ...browser,
-    type: types.negatedToggle,
+    type: negatedToggle,
     default: true,
   }),
   corsOrigins: setting(
@@ -139,7 +204,7 @@ export const serveOptions = {
   metricsAddress: setting(
     "--metrics <where>",
     "Serve GET /metrics for Prometheus: main or HOST:PORT",
-    { ...operations, type: types.optional(types.metricsAddress), default: undefined },
+    { ...operations, type: types.optional(metricsAddress), default: undefined },
   ),
   logFormat: setting("--log-format <format>", "Format of the log on stderr: text or json", {
     ...operations,
@@ -203,9 +268,9 @@ const csvOption = {
 /** Options of `get`. */
 export const getOptions = targetOptions;
 
-const afterOption = option("--after <id>", "Only plants with a larger id", { type: types.plantId });
+const afterOption = option("--after <id>", "Only plants with a larger id", { type: plantId });
 const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
-  type: types.plantTag,
+  type: plantTag,
 });
 
 /** The plants that `export` prints, and their format: JSON by default. */
@@ -260,11 +325,17 @@ export const listQueryOptions = {
 /** Options of `list`. */
 export const listOptions = { ...listQueryOptions, ...targetOptions } as const satisfies Options;
 
-/** A lifetime, also as the day at whose start in UTC it ends, such as `2026-12-31`. */
+/** Lifetime of a token: 1 minute … 10 years. */
+const tokenTime = types.duration(
+  { min: types.msPerUnit.m, max: 3650 * types.msPerUnit.d },
+  "90m, 12h or 30d",
+);
+
+/** As {@link tokenTime}, also as the day at whose start in UTC it ends, such as `2026-12-31`. */
 const lifetime = {
-  ...types.lifetime,
+  ...tokenTime,
   parse(text: string): number {
-    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return types.lifetime.parse(text);
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return tokenTime.parse(text);
     const end = new Date(text);
     const timeMs = end.getTime() - Date.now();
     // JavaScript takes 2030-02-31 for 2030-03-03.
@@ -275,7 +346,7 @@ const lifetime = {
 
 /** Options of `token issue`. */
 export const tokenIssueOptions = {
-  name: option("--name <text>", "Name of the token, such as ci", { type: types.tokenName }),
+  name: option("--name <text>", "Name of the token, such as ci", { type: tokenName }),
   lifetimeMs: option("--expires <time>", "Time until the end: 90m, 12h, 30d, or 2030-12-31", {
     type: lifetime,
     shownDefault: "never",
@@ -294,11 +365,11 @@ export const tokenListOptions = {
 /** Options of `token revoke`. */
 export const tokenRevokeOptions = {
   delayMs: option("--in <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
-    type: types.lifetime,
+    type: tokenTime,
     shownDefault: "none",
   }),
   /** The name of `--in` before. */
-  oldDelayMs: option("--after <time>", "As --in", { type: types.lifetime, isHidden: true }),
+  oldDelayMs: option("--after <time>", "As --in", { type: tokenTime, isHidden: true }),
   json: toggleFlag("--json", "Print the token's name, prefix and times as JSON"),
   ...storeOption,
 } as const satisfies Options;

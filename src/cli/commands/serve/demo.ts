@@ -1,7 +1,7 @@
 /** The store of `serve --demo`: for the "Try it" of a documentation site, so that nobody can fill it up. */
 import type { NewPlant } from "../../../core/plant.ts";
 import { type PlantStore, useAndClose } from "../../../core/store.ts";
-import { bytesPerUnit } from "../../../library/option-types.ts";
+import { bytesPerUnit } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { CommitListener } from "../../../store/group-commit.ts";
 import { fits } from "../../../store/memory-plants.ts";
