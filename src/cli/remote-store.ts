@@ -22,41 +22,36 @@ import {
 import { findToken, type FoundToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
-import { readOptions, type Values } from "./options/values.ts";
+import { readOptions, toCommandLine } from "./options/values.ts";
 import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
-
-/** How requests are sent. */
-interface ServerOptions extends Omit<Values<typeof serverOptions>, "url"> {
-  readonly url: string;
-}
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** The plants behind a URL. */
 export class RemoteStore {
   readonly url: string;
   /** For messages. */
   readonly name: string;
+  /** The command that shows all plants. */
+  readonly listCommand: string;
   readonly sendOptions: SendPlantOptions;
   /** Reports the first failed attempt. */
   readonly onRetry: (retry: Retry) => void;
   readonly #token: FoundToken;
+  readonly #terminal: Terminal;
 
   constructor(
-    { url, timeoutMs, retries }: ServerOptions,
+    url: string,
     token: FoundToken,
+    options: Omit<SendPlantOptions, "request">,
+    { flags, terminal }: Run,
     ca: string | undefined,
-    { terminal }: Run,
-    signal: AbortSignal | undefined,
   ) {
     this.url = url;
+    this.listCommand = toCommandLine("list", serverOptions, flags);
+    this.#terminal = terminal;
     this.name = `the plant store at ${url}`;
     this.#token = token;
-    this.sendOptions = {
-      request: toCreateRequest(url, token.token, { ca }),
-      timeoutMs,
-      retries,
-      post,
-      ...(signal && { signal }),
-    };
+    this.sendOptions = { ...options, request: toCreateRequest(url, token.token, { ca }) };
     let isReported = false;
     this.onRetry = (retry) => {
       if (!isReported) void terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
@@ -102,9 +97,15 @@ export class RemoteStore {
 
   /** Counts plants by reading all of them. @throws as {@link listPages} */
   async count(filter: PlantFilter): Promise<number> {
+    await this.#terminal.note(`reading all plants of ${this.url} to count them`);
     let count = 0;
     for await (const page of this.readPages({ ...filter, limit: Infinity })) count += page.length;
     return count;
+  }
+
+  /** A server has all plants that it was sent. */
+  async explainMissing(): Promise<readonly string[]> {
+    return [];
   }
 
   /**
@@ -143,23 +144,22 @@ export class RemoteStore {
 export async function useServer<T>(
   run: Run,
   work: (server: RemoteStore) => Promise<T>,
-  {
-    signal,
-    toHints = () => [],
-  }: { readonly signal?: AbortSignal; readonly toHints?: () => readonly string[] } = {},
+  signal?: AbortSignal,
+  toHints: () => readonly string[] = () => [],
 ): Promise<T> {
   const { flags, io, terminal, operands } = run;
-  const options = readOptions(serverOptions, flags, io) as ServerOptions;
-  const { url, tokenFile } = options;
+  const options = readOptions(serverOptions, flags, io);
+  const { url = "", tokenFile, cacert, timeoutMs, retries } = options;
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
   }
   const reading = signal ?? new AbortController().signal;
-  const ca = await findAuthorities(options, io, reading);
+  const ca = await findAuthorities({ url, cacert }, io, reading);
   const token = await findToken(tokenFile, url, io, reading);
   await warnAboutPlaintext(url, terminal);
   if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
-  const server = new RemoteStore(options, token, ca, run, signal);
+  const sendOptions = { timeoutMs, retries, post, signal };
+  const server = new RemoteStore(url, token, sendOptions, run, ca);
   try {
     return await work(server);
   } catch (error) {

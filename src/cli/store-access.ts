@@ -3,7 +3,6 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
-import { toShellWord } from "../core/messages.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { makeDirectory, toWriteError } from "../store/durable-files.ts";
@@ -13,11 +12,11 @@ import type { Run } from "./command.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
 import { digestText, type Io } from "./io.ts";
 import { storeOption } from "./options/local.ts";
-import { readDefaultUrl, readOption } from "./options/values.ts";
+import { readDefaultUrl, readOption, toCommandLine } from "./options/values.ts";
 
 interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
   /** Ends the check of a server for a hint. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -143,9 +142,8 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
 
 /** A command line for the store of a run, without its password. The environment names it for every command. */
 export function toStoreCommand(command: string, { flags: { store } }: Pick<Run, "flags">): string {
-  if (store === undefined) return `plantstore ${command}`;
-  const url = describeStoreUrl(storeOption.store.type.parse(store));
-  return `plantstore ${command} --store ${toShellWord(url)}`;
+  const { type } = storeOption.store;
+  return toCommandLine(command, storeOption, { store: store && type.format(type.parse(store)) });
 }
 
 /**

@@ -1,9 +1,8 @@
-/** Whether a command uses a store on this machine or a server, and the command that goes on there. */
-import { toShellWord } from "../core/messages.ts";
+/** Whether a command uses a store on this machine or a server. */
 import { UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { serverOptions } from "./options/local.ts";
-import { type Options, toLongFlag } from "./options/remote.ts";
+import { toLongFlag } from "./options/remote.ts";
 
 /**
  * Checks whether a command line selects a server. Only the flag does: a variable or the last login would change the target of
@@ -19,30 +18,4 @@ export function selectsServer({ flags }: Pick<Run, "flags">): boolean {
   }
   if (flags["store"] === undefined) return true;
   throw new UsageError("--url excludes --store: remove one of them");
-}
-
-/**
- * Returns a command line with the flags of a run.
- *
- * @param words the command
- * @param changed flags with another value
- */
-export function toCommandLine(
-  words: string,
-  options: Options,
-  flags: Run["flags"],
-  changed: Run["flags"] = {},
-): string {
-  const values = { ...flags, ...changed };
-  const parts = Object.entries(options).flatMap(([name, row]) => {
-    const value = values[name];
-    if (value === undefined) return [];
-    const flag = toLongFlag(row.flags);
-    if (!row.flags.endsWith(">")) return [flag];
-    // A negative number would be a flag.
-    return [
-      value.startsWith("-") ? `${flag}=${toShellWord(value)}` : `${flag} ${toShellWord(value)}`,
-    ];
-  });
-  return ["plantstore", words, ...parts].join(" ");
 }

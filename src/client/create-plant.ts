@@ -30,7 +30,7 @@ export interface AttemptOptions {
   /** Sends each attempt: `post` of node:http, or that of a pool. */
   readonly post: Post;
   /** Aborts the create, which then rejects with the signal's reason. The plant may have been created. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** True once the store has created a plant: a proxy then sent any undocumented 5xx, and a retry may succeed. */
   readonly isStoreKnown?: () => boolean;
   /** Ends the pause before a retry. The create then returns the result of the last attempt. */

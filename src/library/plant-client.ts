@@ -155,7 +155,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       timeoutMs,
       retries,
       post: await loadPost(fetch),
-      ...(signal && { signal }),
+      signal,
     };
   }
 

@@ -20,10 +20,10 @@ import {
   serverOptions,
   storeOption,
 } from "../options/local.ts";
-import { parseText, readOptions } from "../options/values.ts";
+import { parseText, readOptions, toCommandLine } from "../options/values.ts";
 import type { RemoteStore } from "../remote-store.ts";
 import { changeStore, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
-import { selectsServer, toCommandLine } from "../store-target.ts";
+import { selectsServer } from "../store-target.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 /** `plantstore delete`. */
@@ -191,7 +191,7 @@ function selectTarget(run: Run): Target {
       listCommand: toCommandLine("list", serverOptions, flags),
       async open(signal, work) {
         const { useServer } = await import("../remote-store.ts");
-        await useServer(run, (server) => work(createServerDeleter(server, signal)), { signal });
+        await useServer(run, (server) => work(createServerDeleter(server, signal)), signal);
       },
     };
   }

@@ -1,7 +1,7 @@
 /** The commands `list`, `get` and `export`. */
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
-import type { PlantFilter, PlantQuery, StoreReader } from "../../core/store.ts";
+import type { PlantFilter, PlantQuery } from "../../core/store.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
 import { type CommandBody, jsonHint, redirectAdvice, targetCommand, type Run } from "../command.ts";
@@ -14,13 +14,11 @@ import {
   listOptions,
   listQueryOptions,
   plantId,
-  serverOptions,
   storeOption,
 } from "../options/local.ts";
-import { parseText, readOptions } from "../options/values.ts";
-import type { RemoteStore } from "../remote-store.ts";
+import { parseText, readOptions, toCommandLine } from "../options/values.ts";
 import { explainMissing, readStore, toStoreCommand } from "../store-access.ts";
-import { selectsServer, toCommandLine } from "../store-target.ts";
+import { selectsServer } from "../store-target.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 
@@ -116,16 +114,6 @@ interface PlantReader {
   explainMissing(): Promise<readonly string[]>;
 }
 
-function toReader(store: StoreReader, url: string, run: Run): PlantReader {
-  return {
-    get: (id) => store.get(id),
-    readPages: (query) => readPlantPages(store, query),
-    count: (filter) => store.count(filter),
-    listCommand: toStoreCommand("list", run),
-    explainMissing: () => explainMissing(url, run),
-  };
-}
-
 /**
  * Reads plants of a store, or of a server if the command line selects one.
  *
@@ -135,27 +123,24 @@ function toReader(store: StoreReader, url: string, run: Run): PlantReader {
 async function readTarget<T>(
   run: Run,
   read: (reader: PlantReader) => Promise<T>,
-  { signal, toHints }: { signal?: AbortSignal; toHints?: () => readonly string[] } = {},
+  signal?: AbortSignal,
+  toHints?: () => readonly string[],
 ): Promise<T> {
   const { flags, io, terminal } = run;
   if (selectsServer(run)) {
-    const useReader = (server: RemoteStore): Promise<T> =>
-      read({
-        get: (id) => server.get(id),
-        readPages: (query) => server.readPages(query),
-        async count(filter) {
-          await terminal.note(`reading all plants of ${server.url} to count them`);
-          return server.count(filter);
-        },
-        listCommand: toCommandLine("list", serverOptions, flags),
-        explainMissing: async () => [],
-      });
     const { useServer } = await import("../remote-store.ts");
-    return useServer(run, useReader, { ...(signal && { signal }), ...(toHints && { toHints }) });
+    return useServer(run, read, signal, toHints);
   }
   const { store: url } = readOptions(storeOption, flags, io);
-  const storeRun = { flags, io, terminal, ...(signal && { signal }) };
-  return readStore(url, storeRun, (store) => read(toReader(store, url, run)));
+  return readStore(url, { flags, io, terminal, signal }, (store) =>
+    read({
+      get: (id) => store.get(id),
+      readPages: (query) => readPlantPages(store, query),
+      count: (filter) => store.count(filter),
+      listCommand: toStoreCommand("list", run),
+      explainMissing: () => explainMissing(url, run),
+    }),
+  );
 }
 
 /** Maximum number of plants in a table unless the user sets another one. */
@@ -201,8 +186,6 @@ export async function printPlant(run: Run): Promise<void> {
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const missing = new IdList();
-  let hints: readonly string[] = [];
-  let allPlants = "";
   await readInterruptibly(
     run,
     async (reader, signal) => {
@@ -214,16 +197,14 @@ export async function printPlant(run: Run): Promise<void> {
         signal.throwIfAborted();
       }
       if (missing.count === 0) return;
-      hints = await reader.explainMissing();
-      allPlants = reader.listCommand;
+      const subject = missing.count === 1 ? "no plant has" : "no plants have";
+      throw new CommandError(
+        "noSuchPlant",
+        `${subject} the ${missing.describe()}: "${reader.listCommand}" shows all plants`,
+        { hints: await reader.explainMissing() },
+      );
     },
     () => "some plants are missing in the output",
-  );
-  if (missing.count === 0) return;
-  throw new CommandError(
-    "noSuchPlant",
-    `${missing.count === 1 ? "no plant has" : "no plants have"} the ${missing.describe()}: "${allPlants}" shows all plants`,
-    { hints },
   );
 }
 
@@ -291,8 +272,7 @@ function readInterruptibly<T>(
   const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) =>
-      readTarget(run, (reader) => read(reader, signal), { signal, ...(toHints && { toHints }) }),
+    (signal) => readTarget(run, (reader) => read(reader, signal), signal, toHints),
     toConsequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;

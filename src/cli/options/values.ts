@@ -1,5 +1,5 @@
 /** Finds the values of options: flag, then environment variable, then saved setting, then default. */
-import { InvalidValue } from "../../core/messages.ts";
+import { InvalidValue, toShellWord } from "../../core/messages.ts";
 import type { OptionType } from "../../library/option-types.ts";
 import { CommandError } from "../command-error.ts";
 import { assertEnvironmentPath, findConfigDirectoryIfAny } from "../config/directories.ts";
@@ -105,4 +105,30 @@ export function parseText<T>(source: string, text: string, type: OptionType<T>):
     if (!(error instanceof InvalidValue)) throw error;
     throw new CommandError("usage", `${source} ${error.message}`, { cause: error });
   }
+}
+
+/**
+ * Returns a command line with flags, for a shell.
+ *
+ * @param words the command
+ * @param changed flags with another value
+ */
+export function toCommandLine(
+  words: string,
+  options: Options,
+  flags: Flags,
+  changed: Flags = {},
+): string {
+  const values = { ...flags, ...changed };
+  const parts = Object.entries(options).flatMap(([name, row]) => {
+    const value = values[name];
+    if (value === undefined) return [];
+    const flag = toLongFlag(row.flags);
+    if (!row.flags.endsWith(">")) return [flag];
+    // A negative number would be a flag.
+    return [
+      value.startsWith("-") ? `${flag}=${toShellWord(value)}` : `${flag} ${toShellWord(value)}`,
+    ];
+  });
+  return ["plantstore", words, ...parts].join(" ");
 }

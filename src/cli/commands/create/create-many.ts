@@ -11,7 +11,8 @@ import { CommandError, exitCodes, Interruption, UsageError } from "../../command
 import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
-import { createOptions, toLongFlag } from "../../options/remote.ts";
+import { createOptions } from "../../options/remote.ts";
+import { toCommandLine } from "../../options/values.ts";
 import { tracePost } from "../../request-trace.ts";
 import { sendOne } from "./create-one.ts";
 import { type CreateRun, findTokenToSend, toRequest } from "./create-run.ts";
@@ -238,14 +239,9 @@ function toResume(
   const toNote = (verb: string): string => (isChanged ? ` (${verb} ${rejectsPath})` : "");
   const advice = `${correct}resume with the command below${toNote("extends")}, or repeat the whole run${toNote("replaces")}`;
   const { path, line } = resumeAt ?? position;
-  const words = Object.entries(createOptions).flatMap(([name, row]) => {
-    const value = name === "fromLine" ? `${line}` : flags[name];
-    if (value === undefined) return [];
-    return [toLongFlag(row.flags), ...(row.flags.endsWith(">") ? [value] : [])];
-  });
+  const command = toCommandLine("create", createOptions, flags, { fromLine: `${line}` });
   const rest = paths.slice(paths.indexOf(path));
-  const command = ["plantstore", "create", ...words, ...rest].map(toShellWord).join(" ");
-  return { advice, command };
+  return { advice, command: [command, ...rest.map(toShellWord)].join(" ") };
 }
 
 /** Reports why a run ended early. @returns the exit code */
