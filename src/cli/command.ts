@@ -8,13 +8,6 @@ import type { Terminal } from "./terminal/terminal.ts";
 /** A term and its meaning. */
 export type Item = readonly [term: string, meaning: string];
 
-/** A candidate for completion. */
-export interface Candidate {
-  readonly value: string;
-  /** One line; may be empty. */
-  readonly description: string;
-}
-
 /** An argument of a command. */
 interface Argument {
   /** `<id>`, `[error]` or `[file...]`. */
@@ -75,8 +68,8 @@ export interface CommandBody {
   readonly commands?: readonly CommandRow[];
   /** Advice for words and flags that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
-  /** Lists the values of the first argument for completion, after the flags so far. */
-  readonly listValues?: (run: Pick<Run, "flags" | "io">) => Promise<readonly Candidate[]>;
+  /** Lists the values of the first argument for completion, after the flags so far, with their descriptions. */
+  readonly listValues?: (run: Pick<Run, "flags" | "io">) => Promise<readonly Item[]>;
   /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
   readonly run?: ((run: Run) => Promise<number>) | ((run: Run) => Promise<void>);
 }

@@ -199,7 +199,7 @@ class Run<Item extends PlantItem> {
       if (isTooLargeForProxy(error)) {
         this.#decided++;
         this.#failedAttempts = 0;
-        return { status: "rejected", error: { message: error.message } };
+        return toSentResult(error);
       }
       this.#stop(error instanceof NotAPlantStoreError ? new StoppedError(error) : (error as Error));
     }

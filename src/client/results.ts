@@ -258,9 +258,17 @@ export type SentResult =
  */
 export type ItemResult = SentResult | { readonly status: "valid"; readonly plant: Plant };
 
-/** A response that names no result counts as `created`. The error without a response is the UnavailableError itself. */
-export function toSentResult(response: FinalResponse | UnavailableError): SentResult {
+/**
+ * A response that names no result counts as `created`. The error without a response is the UnavailableError itself. A limit of
+ * a proxy rejects the plant.
+ */
+export function toSentResult(
+  response: FinalResponse | UnavailableError | NotAPlantStoreError,
+): SentResult {
   if (response instanceof UnavailableError) return { status: "failed", error: response };
+  if (response instanceof NotAPlantStoreError) {
+    return { status: "rejected", error: { message: response.message } };
+  }
   if (response.ok) return { status: response.result ?? "created", plant: response.plant };
   const { error, requestId } = response;
   const isFailed = categorizeError(error.error) === "unavailable";

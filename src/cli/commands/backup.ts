@@ -63,13 +63,7 @@ old store, as JSON unless it is a terminal.`,
   run: runRestore,
 };
 
-/**
- * Copies a store to a file, and prints what was copied.
- *
- * @returns the exit code
- * @throws StoreError if the store cannot be read or the file cannot be written; OutputError
- */
-export async function runBackup(run: Run): Promise<number> {
+async function runBackup(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(backupOptions, flags, io);
   const [file = ""] = operands;
@@ -88,8 +82,7 @@ export async function runBackup(run: Run): Promise<number> {
   );
 }
 
-/** Checks a file, and prints what it contains. @throws StoreError with the damage; OutputError */
-export async function runVerify(run: Run): Promise<void> {
+async function runVerify(run: Run): Promise<void> {
   const { flags, io, operands, terminal } = run;
   const { json } = readOptions(jsonOption, flags, io);
   const [file = ""] = operands;
@@ -103,13 +96,7 @@ export async function runVerify(run: Run): Promise<void> {
   await printResult(run, json, { file: resolve(file), ...contents }, sentence);
 }
 
-/**
- * Verifies a backup, replaces a store by it, and prints the path of the store before it.
- *
- * @returns the exit code
- * @throws StoreError if the backup is damaged, or the store is in use or cannot be replaced; OutputError
- */
-export async function runRestore(run: Run): Promise<number> {
+async function runRestore(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(restoreOptions, flags, io);
   const [file = ""] = operands;
@@ -129,11 +116,7 @@ export async function runRestore(run: Run): Promise<number> {
   );
 }
 
-/**
- * Prints a sentence on stderr if stdout is a terminal, otherwise a report as a line of JSON on stdout.
- *
- * @throws OutputError
- */
+/** Prints a sentence on stderr if stdout is a terminal, otherwise a report as a line of JSON on stdout. */
 async function printResult(
   { io, terminal }: Run,
   json: boolean | undefined,

@@ -1,13 +1,7 @@
 /** The command `completion`: its scripts, and the candidates for Tab. */
 import { quoteInput } from "../../core/messages.ts";
 import { UsageError } from "../command-error.ts";
-import {
-  type Candidate,
-  type Command,
-  type CommandBody,
-  findCommand,
-  type Run,
-} from "../command.ts";
+import { type Command, type CommandBody, findCommand, type Item, type Run } from "../command.ts";
 import { type Io, writeText } from "../io.ts";
 import { commonFlags, type Option, toLongFlag, versionFlag } from "../options/remote.ts";
 import type { Flags } from "../options/values.ts";
@@ -16,7 +10,7 @@ import type { Flags } from "../options/values.ts";
 export const completionCommand: CommandBody = {
   description: `Prints a script for bash, zsh or fish. With it, the Tab key completes commands,
 options and their values.`,
-  listValues: async () => listShells(),
+  listValues: async () => Object.keys(completionScripts).map((name) => [name, ""]),
   examples: [
     "source <(plantstore completion bash)  in ~/.bashrc",
     "source <(plantstore completion zsh)   in ~/.zshrc, after compinit",
@@ -34,8 +28,7 @@ export const candidatesCommand: CommandBody = {
   run: printCandidates,
 };
 
-/** Prints the script of a shell. @throws UsageError for an unknown shell; OutputError */
-export async function printScript({ operands: [shell = ""], io }: Run): Promise<void> {
+async function printScript({ operands: [shell = ""], io }: Run): Promise<void> {
   const script = Object.entries(completionScripts).find(([name]) => name === shell);
   if (script === undefined) {
     const known = Object.keys(completionScripts).join(", ");
@@ -45,20 +38,14 @@ export async function printScript({ operands: [shell = ""], io }: Run): Promise<
   await writeText(io.stdout, script[1]);
 }
 
-/** The shells with a script, for completion. */
-export function listShells(): readonly Candidate[] {
-  return Object.keys(completionScripts).map((value) => ({ value, description: "" }));
-}
-
-/**
- * Prints the candidates for the last of the words, one per line with a tab and a description, and a marker if files are
- * candidates too.
- *
- * @throws OutputError
- */
-export async function printCandidates({ operands, program, io }: Run): Promise<void> {
-  const { values, withFiles } = await findCandidates(program, operands, io);
-  const lines = values.map(({ value, description }) => `${value}\t${description}\n`);
+/** Prints the candidates, one per line with a tab and a description, and a marker if files are candidates too. */
+async function printCandidates({ operands, program, io }: Run): Promise<void> {
+  const current = operands.at(-1) ?? "";
+  const context = await readWords(program, operands.slice(0, -1));
+  const { values, withFiles } = await listCandidates(context, current, program, io);
+  const lines = values
+    .filter(([value]) => value.startsWith(current))
+    .map(([value, description]) => `${value}\t${description}\n`);
   if (withFiles) lines.push(`${filesMarker}\n`);
   await writeText(io.stdout, lines.join(""));
 }
@@ -124,24 +111,10 @@ complete --command plantstore --no-files --arguments '(__plantstore_candidates)'
 export const completionScripts = { bash, zsh, fish } as const;
 
 /** Candidates for a word. */
-export interface Candidates {
-  readonly values: readonly Candidate[];
+interface Candidates {
+  readonly values: readonly Item[];
   /** True if paths of files are candidates too. */
   readonly withFiles: boolean;
-}
-
-const none: Candidates = { values: [], withFiles: false };
-
-/** @param words the words after `plantstore`, up to the cursor; the last one may be empty */
-export async function findCandidates(
-  program: Command,
-  words: readonly string[],
-  io: Io,
-): Promise<Candidates> {
-  const current = words.at(-1) ?? "";
-  const context = await readWords(program, words.slice(0, -1));
-  const { values, withFiles } = await listCandidates(context, current, program, io);
-  return { values: values.filter(({ value }) => value.startsWith(current)), withFiles };
 }
 
 type NamedOption = readonly [name: string, option: Option<unknown>];
@@ -200,7 +173,7 @@ async function listCandidates(
     const [flag = "", ...value] = current.split("=");
     if (value.length === 0) return { values: listFlags(command, program), withFiles: false };
     const found = findOption(command, flag);
-    return found === undefined ? none : listValues(found[1], `${flag}=`);
+    return found ? listValues(found[1], `${flag}=`) : { values: [], withFiles: false };
   }
   const group = command.name === "help" ? await findCommand(program, operands) : command;
   const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
@@ -217,24 +190,24 @@ async function listCandidates(
 function listValues({ type, isFile }: Option<unknown>, prefix: string): Candidates {
   const { choices = [] } = type;
   return {
-    values: choices.map((value) => ({ value: prefix + value, description: "" })),
+    values: choices.map((value) => [prefix + value, ""]),
     withFiles: isFile === true,
   };
 }
 
-function listFlags(command: Command, program: Command): readonly Candidate[] {
+function listFlags(command: Command, program: Command): readonly Item[] {
   const options = Object.values(command.options ?? {}).filter(({ isHidden }) => !isHidden);
   const flags = [
     ...options.map(({ flags: text, help }) => [text, help] as const),
     ...commonFlags,
     ...(command === program ? [versionFlag] : []),
   ];
-  return flags.map(([text, help]) => ({ value: toLongFlag(text), description: help }));
+  return flags.map(([text, help]) => [toLongFlag(text), help]);
 }
 
-function listCommands(group: Command | undefined): readonly Candidate[] {
+function listCommands(group: Command | undefined): readonly Item[] {
   const commands = group?.commands?.filter(({ isHidden }) => isHidden !== true) ?? [];
-  return commands.map(({ name, summary }) => ({ value: name, description: summary }));
+  return commands.map(({ name, summary }) => [name, summary]);
 }
 
 function findOption(command: Command, flag: string): NamedOption | undefined {

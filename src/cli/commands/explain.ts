@@ -3,11 +3,10 @@ import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/err
 import { findClosestWord, quoteInput } from "../../core/messages.ts";
 import { UsageError } from "../command-error.ts";
 import { toExitCode } from "../command-failure.ts";
-import type { Candidate, CommandBody, Run } from "../command.ts";
+import type { CommandBody, Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { explainOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
-import { toItem } from "../terminal/table.ts";
 
 /** `plantstore explain`. */
 export const explainCommand: CommandBody = {
@@ -15,7 +14,8 @@ export const explainCommand: CommandBody = {
 exit code of "plantstore create". The first digits of a number select all numbers
 that begin with them.`,
   options: explainOptions,
-  listValues: async () => listErrorNumbers(),
+  listValues: async () =>
+    errorKinds.map((kind) => [String(errorTable[kind].error), errorTable[kind].when]),
   examples: [
     "plantstore explain 40900",
     "plantstore explain idTaken 401",
@@ -26,47 +26,18 @@ that begin with them.`,
   run: printExplanation,
 };
 
-/**
- * Explains errors by their numbers, the first digits of these, or their names, or lists all.
- *
- * @throws UsageError for an unknown error; OutputError
- */
-export async function printExplanation({
-  operands: names,
-  flags,
-  io,
-  terminal,
-}: Run): Promise<void> {
+async function printExplanation({ operands: names, flags, io, terminal }: Run): Promise<void> {
   const { json } = readOptions(explainOptions, flags, io);
-  if (json) {
-    const shown = names.length === 0 ? errorKinds : findAllKinds(names);
-    return terminal.printLines(shown.map(toErrorJson));
-  }
-  await writeText(io.stdout, names.length === 0 ? listErrors() : explainErrors(names));
-}
-
-/** All numbers, for completion. */
-export function listErrorNumbers(): readonly Candidate[] {
-  return errorKinds.map((kind) => {
-    const { error, when } = errorTable[kind];
-    return { value: String(error), description: when };
-  });
+  const isList = names.length === 0;
+  const kinds = isList ? errorKinds : [...new Set(names.flatMap(findKinds))];
+  if (json) return terminal.printLines(kinds.map(toErrorJson));
+  await writeText(io.stdout, isList ? listErrors() : kinds.map(explainError).join("\n"));
 }
 
 /**
- * Explains errors.
- *
- * @param names numbers, the first digits of numbers, or names
+ * @param name a number, its first digits, or a name
  * @throws UsageError for an unknown error
  */
-export function explainErrors(names: readonly string[]): string {
-  return findAllKinds(names).map(explainError).join("\n");
-}
-
-function findAllKinds(names: readonly string[]): readonly ErrorKind[] {
-  return [...new Set(names.flatMap(findKinds))];
-}
-
 function findKinds(name: string): readonly ErrorKind[] {
   const wanted = name.toLowerCase();
   const isPrefix = /^\d+$/.test(name);
@@ -92,13 +63,11 @@ function toErrorJson(kind: ErrorKind): string {
 function listErrors(): string {
   const terms = errorKinds.map((kind) => `${errorTable[kind].error}  ${kind}`);
   const width = Math.max(...terms.map((term) => term.length));
-  return errorKinds
-    .map((kind, index) => {
-      const { error, when } = errorTable[kind];
-      const meaning = `${when} (exit code ${toExitCode(error)})`;
-      return toItem(terms[index] ?? "", width, meaning, undefined);
-    })
-    .join("");
+  const lines = errorKinds.map((kind, index) => {
+    const { error, when } = errorTable[kind];
+    return `${terms[index]?.padEnd(width)}  ${when} (exit code ${toExitCode(error)})\n`;
+  });
+  return lines.join("");
 }
 
 function describeStatus(kind: ErrorKind): string {

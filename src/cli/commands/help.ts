@@ -8,8 +8,8 @@ export const helpCommand: CommandBody = {
   description:
     'Prints the help of a command, or a topic or another file of the manual. Without a word, lists the commands and the topics. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   listValues: async () => [
-    ...listTopics().map((value) => ({ value, description: "Topic" })),
-    ...listManualFiles().map((value) => ({ value, description: "File of the manual" })),
+    ...listTopics().map((name) => [name, "Topic"] as const),
+    ...listManualFiles().map((name) => [name, "File of the manual"] as const),
   ],
   examples: [
     "plantstore help",

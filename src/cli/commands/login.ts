@@ -74,13 +74,7 @@ longer. Repeating it has no effect. The token stays valid until it expires or is
 
 type Options = Values<typeof loginOptions>;
 
-/**
- * Saves a token that works, and makes its plant store the default.
- *
- * @returns the exit code
- * @throws CommandError, NotAPlantStoreError; nothing is saved then
- */
-export async function runLogin(run: Run): Promise<number> {
+async function runLogin(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const options = readOptions(loginOptions, flags, io);
   if (flags["cacert"] && !options.url.startsWith("https:")) {
@@ -158,12 +152,8 @@ async function readToken(
   return found;
 }
 
-/**
- * Removes the token. Its plant store is no longer the default. Reports the new default, and which tokens are left.
- *
- * @throws CommandError if the token cannot be removed; it still exists if the settings cannot be read
- */
-export async function runLogout({ flags, io, terminal }: Run): Promise<void> {
+/** Reports the new default, and which tokens are left. */
+async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   const directory = findConfigDirectory(io);
   if (await resetBrokenSettings(directory)) {
     await terminal.warning(`${toSettingsFile(directory)} was broken, and is empty now`);

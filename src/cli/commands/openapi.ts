@@ -21,12 +21,7 @@ options. A running server publishes its own at /openapi.json, without a token.`,
   run: printOpenApi,
 };
 
-/**
- * Prints the description of a server with default options.
- *
- * @throws CommandError for an invalid URL; OutputError
- */
-export async function printOpenApi({ flags, io }: Run): Promise<void> {
+async function printOpenApi({ flags, io }: Run): Promise<void> {
   const { url: baseUrl } = readOptions(openApiOptions, flags, io);
   const url = toEndpoint(baseUrl).httpUrl;
   const document = createOpenApiDocument({

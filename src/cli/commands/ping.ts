@@ -38,12 +38,7 @@ const retryMs = 200;
 /** Minimum time of the last attempt, which may exceed that of --wait. */
 const lastAttemptMs = 1000;
 
-/**
- * Checks a plant store, and waits until it is ready or the time is over.
- *
- * @returns the exit code
- */
-export async function runPing({ flags, io, terminal }: Run): Promise<number> {
+async function runPing({ flags, io, terminal }: Run): Promise<number> {
   const options = readOptions(pingOptions, flags, io);
   const { url, json } = options;
   const problem = await interruptible(io, (signal) =>

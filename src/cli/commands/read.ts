@@ -146,12 +146,7 @@ async function readTarget<T>(
 /** Maximum number of plants in a table unless the user sets another one. */
 const tableLimit = 100;
 
-/**
- * Prints plants: as a table on a terminal, otherwise as one NewPlant in JSON per line, or as CSV; or their number.
- *
- * @throws CommandError for an invalid option or a failed request; StoreError, OutputError
- */
-export async function printPlants(run: Run): Promise<void> {
+async function printPlants(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const { json, csv, count, limit, ...filter } = readOptions(listQueryOptions, flags, io);
   const style = selectStyle({ json, csv }, io.stdout);
@@ -175,13 +170,8 @@ export async function printPlants(run: Run): Promise<void> {
   });
 }
 
-/**
- * Prints the plants, in the order of the ids on the command line or on standard input.
- *
- * @throws CommandError for an invalid id or, after the other plants are printed, for unknown ones; if a signal stops it; or if
- *   the plants cannot be read; OutputError
- */
-export async function printPlant(run: Run): Promise<void> {
+/** Names the unknown ids after the other plants are printed. */
+async function printPlant(run: Run): Promise<void> {
   const { operands, terminal } = run;
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
@@ -208,14 +198,7 @@ export async function printPlant(run: Run): Promise<void> {
   );
 }
 
-/**
- * Prints the plants in the order of their ids: one NewPlant in JSON per line, or CSV. Nothing is printed faster than it is
- * read. Every plant that was acknowledged before is printed, each id once. Plants that are created meanwhile may be
- * printed too.
- *
- * @throws CommandError for an invalid option, if a signal stops it, or for a failed request; StoreError, OutputError
- */
-export async function runExport(run: Run): Promise<void> {
+async function runExport(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const { csv, ...filter } = readOptions(exportQueryOptions, flags, io);
   const style = csv ? "csv" : "json";

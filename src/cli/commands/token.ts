@@ -88,20 +88,16 @@ store itself, without a server. Running servers follow within one second.`,
   hints: { create: `"plantstore token issue" issues a token` },
 };
 
-/**
- * Issues a token and prints it, alone or with its details as JSON, on stdout. A token that cannot be printed is revoked.
- *
- * @throws CommandError for an invalid option; StoreError if the store is missing or cannot be changed; OutputError
- */
-export async function runTokenIssue(run: Run): Promise<void> {
+async function runTokenIssue(run: Run): Promise<void> {
   const options = readOptions(tokenIssueOptions, run.flags, run.io);
   await changeStore(options.store, run, async (store) => {
     await nameStore(options.store, run, "changes", store);
-    await addNewToken(store, options, run);
+    await issueToken(store, options, run);
   });
 }
 
-async function addNewToken(
+/** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
+async function issueToken(
   store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
   { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
   { io, terminal }: Run,
@@ -139,12 +135,8 @@ async function addNewToken(
   }
 }
 
-/**
- * Prints the valid tokens, or all of them, oldest first: as a table on a terminal, otherwise as one line of JSON per token.
- *
- * @throws StoreError if the store cannot be read; OutputError
- */
-export async function printTokens(run: Run): Promise<void> {
+/** Prints tokens, oldest first. */
+async function printTokens(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const { store: url, json, isAll } = readOptions(tokenListOptions, flags, io);
   const tokens = await readStore(url, run, (store) => store.listTokens());
@@ -156,13 +148,8 @@ export async function printTokens(run: Run): Promise<void> {
   await terminal.note(isEmpty ? "no tokens" : "no valid tokens: --all shows the others");
 }
 
-/**
- * Revokes the token with a name, a prefix, or the whole text of the token, or lets it expire after a time. A token that
- * ended already keeps its end.
- *
- * @throws CommandError if no token matches, or several do; StoreError
- */
-export async function runTokenRevoke(run: Run): Promise<void> {
+/** A token that ended already keeps its end. */
+async function runTokenRevoke(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { store: url, json, ...delays } = readOptions(tokenRevokeOptions, flags, io);
   const delayMs = delays.delayMs ?? delays.oldDelayMs;
@@ -233,7 +220,7 @@ async function listTokenWords({ flags, io }: Pick<Run, "flags" | "io">) {
   const active = tokens.filter((token) => isActive(token, Date.now()));
   return active.map(({ name, prefix, issuedAtMs }) => {
     const isName = /^[\w.-]+$/.test(name) && findMatches(active, name).length === 1;
-    return { value: isName ? name : prefix, description: `Issued ${toDate(issuedAtMs)}` };
+    return [isName ? name : prefix, `Issued ${toDate(issuedAtMs)}`] as const;
   });
 }
 
@@ -257,13 +244,13 @@ function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly T
 type TokenState = "active" | "expired" | "revoked";
 
 /** A token in a sentence: its name, its prefix, or both. */
-export function describeToken({ name, prefix }: TokenRecord): string {
+function describeToken({ name, prefix }: TokenRecord): string {
   if (name === "" || prefix === "") return name || prefix || "a token without a name";
   return `${name} (${prefix})`;
 }
 
 /** Tokens as rows. Times are in UTC; the last use is a day. @param nowMs milliseconds since the epoch */
-export function createTokenRows(nowMs: number): RowType<TokenRecord> {
+function createTokenRows(nowMs: number): RowType<TokenRecord> {
   return {
     columns: [
       { name: "name", read: ({ name }) => name || undefined, cut: { share: 1, minWidth: 8 } },
@@ -284,7 +271,7 @@ export function createTokenRows(nowMs: number): RowType<TokenRecord> {
 }
 
 /** Returns a token for JSON; absent members are undefined. */
-export function toTokenReport({
+function toTokenReport({
   name,
   prefix,
   issuedAtMs,
@@ -317,7 +304,7 @@ function toTime(timeMs: number): string {
 }
 
 /** The day of a time in UTC. */
-export function toDate(timeMs: number): string {
+function toDate(timeMs: number): string {
   return toTime(timeMs).slice(0, 10);
 }
 
@@ -326,6 +313,6 @@ function toDay(day: number): string {
 }
 
 /** A time in UTC, to the minute. */
-export function toMinute(timeMs: number): string {
+function toMinute(timeMs: number): string {
   return `${toTime(timeMs).slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -3,9 +3,13 @@ import { type Retry, sendPlant } from "../../../client/create-plant.ts";
 import {
   categorizeError,
   type FinalResponse,
+  isSendable,
   isTooLargeForProxy,
   type ItemResult,
+  type NotAPlantStoreError,
   type Rejection,
+  toLocalResult,
+  toSentResult,
   UnavailableError,
 } from "../../../client/results.ts";
 import { findErrorRow, type RequestError } from "../../../core/errors.ts";
@@ -65,59 +69,53 @@ interface SingleInput {
   readonly rejects: RejectsFile | undefined;
 }
 
+/** Without an input, as for flags, which messages name themselves. */
+const noInput: SingleInput = { details: [], record: undefined, rejects: undefined };
+
 /**
  * Creates a plant.
  *
- * @param input undefined for flags, which messages name themselves
  * @returns the exit code, after the result is printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
 export async function sendOne(
   plant: NewPlant | Rejection,
   run: CreateRun,
-  input?: SingleInput,
+  { details, record, rejects }: SingleInput = noInput,
 ): Promise<number> {
-  const { options } = run;
-  const rejects = input?.rejects;
-  const reject = async (): Promise<void> => {
-    if (input?.record) await rejects?.add([input.record]);
-  };
-  if ("message" in plant) {
-    await rejects?.open();
-    await reject();
-    const result = { status: "rejected", error: plant } as const;
-    await printError(result, input?.record?.content.id, input?.details ?? [], run);
-    return exitCodes.invalidPlant.code;
-  }
-  if (options.isDryRun) {
-    await rejects?.open();
-    return printPlant({ status: "valid", plant }, plant.id, "valid", run);
-  }
-  const { token, source } = await findTokenToSend(run);
+  const { isDryRun, json, url } = run.options;
+  const isToSend = isSendable(plant) && isDryRun !== true;
+  const found = isToSend ? await findTokenToSend(run) : undefined;
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
-  run.inDoubt = "one";
-  const response = await send(plant, token, run).catch(async (error: unknown) => {
-    if (error instanceof UnavailableError) {
-      await reject();
-      if (options.json) await printResult(error, plant.id, run);
-    }
-    if (!isTooLargeForProxy(error)) throw error;
-    return { status: "rejected", error: { message: error.message } } as const;
-  });
-  if ("status" in response) {
-    await reject();
-    await printError(response, plant.id, [], run);
-    return exitCodes.invalidPlant.code;
+  const response = isToSend && found ? await send(plant, found.token, run) : undefined;
+  const result = response === undefined ? toLocalResult(plant) : toSentResult(response);
+  const id = isSendable(plant) ? plant.id : record?.content.id;
+  const isDecided = response !== undefined && "ok" in response;
+  if ("plant" in result) {
+    await printPlant(result, id, isDecided ? response.result : "valid", run);
+    return exitCodes.done.code;
   }
-  if (response.ok) return printPlant(response, plant.id, response.result, run);
-  await reject();
-  const { toDetails } = await import("./failure-messages.ts");
-  await printError(response, plant.id, toDetails(response, source, options.url), run);
-  return exitCodes[categorizeError(response.error.error)].code;
+  if (record !== undefined) await rejects?.add([record]);
+  if (response instanceof UnavailableError) {
+    if (json) await printResult(result, id, run);
+    throw response;
+  }
+  if (isDecided && !response.ok) {
+    const { toDetails } = await import("./failure-messages.ts");
+    await printError(result, id, toDetails(response, found?.source, url), run);
+    return exitCodes[categorizeError(response.error.error)].code;
+  }
+  await printError(result, id, response === undefined ? details : [], run);
+  return exitCodes.invalidPlant.code;
 }
 
-async function send(plant: NewPlant, token: string, run: CreateRun): Promise<FinalResponse> {
+/** Sends a plant. @returns the response, or the error without one; a limit of a proxy rejects the plant */
+async function send(
+  plant: NewPlant,
+  token: string,
+  run: CreateRun,
+): Promise<FinalResponse | UnavailableError | NotAPlantStoreError> {
   const { options, io, terminal, abort } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
   const printRetry = async (retry: Retry): Promise<void> => {
@@ -129,55 +127,67 @@ async function send(plant: NewPlant, token: string, run: CreateRun): Promise<Fin
   const onRetry = (retry: Retry): void => {
     if (io.stderr.isTTY) void printRetry(retry);
   };
-  const request = toRequest(token, run);
   const post = await selectPost(options, terminal);
-  const work = () =>
-    sendPlant(toNewPlantJson(plant), { request, timeoutMs, retries, post, signal: abort }, onRetry);
-  return isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);
+  const sendOptions = { request: toRequest(token, run), timeoutMs, retries, post, signal: abort };
+  const work = () => sendPlant(toNewPlantJson(plant), sendOptions, onRetry);
+  run.inDoubt = "one";
+  try {
+    return await (isQuiet || isVerbose
+      ? work()
+      : terminal.showWhile(() => `waiting for ${url}`, work));
+  } catch (error) {
+    if (error instanceof UnavailableError || isTooLargeForProxy(error)) return error;
+    throw error;
+  }
 }
 
-/** Prints a line on stdout: with `--json` as a bulk create, otherwise the Plant or the Error. @throws OutputError */
+/**
+ * Prints a line on stdout: with `--json` as a bulk create, otherwise the Plant or the Error.
+ *
+ * @param explain prints what is lost if stdout cannot be written. Not for a closed output, whose reader wants no further messages
+ * @throws OutputError
+ */
 async function printResult(
-  result: ItemResult | FinalResponse | UnavailableError,
+  result: ItemResult,
   id: bigint | undefined,
   { options, terminal }: CreateRun,
+  explain?: () => Promise<void>,
 ): Promise<void> {
-  if (options.json) {
-    const { toResultLine } = await import("./result-report.ts");
-    await terminal.printLines([toResultLine(id, result)]);
-  } else if ("plant" in result && result.plant !== undefined) {
-    await terminal.printLines([toPlantJson(result.plant)]);
-  } else if ("error" in result && result.error.error !== undefined) {
-    // A record that only --strict rejects breaks no rule of the service, so there is no Error.
-    const { error, message } = result.error;
-    await terminal.printLines([JSON.stringify({ error, message })]);
+  try {
+    if (options.json) {
+      const { toResultLine } = await import("./result-report.ts");
+      await terminal.printLines([toResultLine(id, result)]);
+    } else if ("plant" in result) {
+      await terminal.printLines([toPlantJson(result.plant)]);
+    } else if (result.error.error !== undefined) {
+      // A record that only --strict rejects breaks no rule of the service, so there is no Error.
+      const { error, message } = result.error;
+      await terminal.printLines([JSON.stringify({ error, message })]);
+    }
+  } catch (error) {
+    if (error instanceof OutputError && !error.isClosed) await explain?.();
+    throw error;
   }
 }
 
 async function printPlant(
-  result: Parameters<typeof printResult>[0],
-  id: bigint,
+  result: ItemResult,
+  id: bigint | undefined,
   confirmation: keyof typeof confirmations = "unknown",
   run: CreateRun,
-): Promise<number> {
+): Promise<void> {
   const { io, terminal, options } = run;
-  const { isQuiet } = options;
-  try {
-    if (!isQuiet) await printResult(result, id, run);
-  } catch (error) {
-    if (isUnwritable(error) && confirmation !== "valid") {
-      await terminal.note("the plant is in the store, but cannot be printed");
-    }
-    throw error;
-  }
+  if (options.isQuiet) return;
+  const isValid = confirmation === "valid";
+  await printResult(result, id, run, async () => {
+    if (!isValid) await terminal.note("the plant is in the store, but cannot be printed");
+  });
   const sentence = confirmations[confirmation](`plant ${id}`);
-  const isShown = io.stderr.isTTY === true || confirmation === "valid";
-  if (!isQuiet && isShown) await terminal.success(sentence);
-  return exitCodes.done.code;
+  if (io.stderr.isTTY === true || isValid) await terminal.success(sentence);
 }
 
 async function printError(
-  result: { readonly error: Rejection } & (ItemResult | FinalResponse),
+  result: ItemResult & { readonly error: Rejection },
   id: bigint | undefined,
   details: readonly string[],
   run: CreateRun,
@@ -185,24 +195,14 @@ async function printError(
   const { io, terminal } = run;
   const { reportError } = await import("./failure-messages.ts");
   const { error: problem } = result;
+  const report = () => reportError(problem, details, terminal);
+  await printResult(result, id, run, report);
   const { error } = problem;
-  try {
-    await printResult(result, id, run);
-  } catch (failure) {
-    if (isUnwritable(failure)) await reportError(problem, details, terminal);
-    throw failure;
-  }
-  const isKnown = error !== undefined && findErrorRow(error) !== undefined;
   // The user has read the JSON already.
-  if (io.stdout.isTTY && io.stderr.isTTY && isKnown) {
+  if (io.stdout.isTTY && io.stderr.isTTY && error !== undefined && findErrorRow(error)) {
     const advice = `"plantstore explain ${error}" shows how to fix it`;
     await terminal.error([...details, advice].join("; "), error);
   } else {
-    await reportError(problem, details, terminal);
+    await report();
   }
-}
-
-/** Not for a closed output, whose reader wants no further messages. */
-function isUnwritable(error: unknown): boolean {
-  return error instanceof OutputError && !error.isClosed;
 }

@@ -1,12 +1,6 @@
 /** Result lines, warnings, counts and the summary of a bulk create. */
 import type { Outcome } from "../../../client/create-plants.ts";
-import {
-  type FinalResponse,
-  type ItemResult,
-  type Rejection,
-  toSentResult,
-  UnavailableError,
-} from "../../../client/results.ts";
+import { type ItemResult, type Rejection, UnavailableError } from "../../../client/results.ts";
 import { escapeUnprintable } from "../../../core/messages.ts";
 import { toPlantJson } from "../../../core/plant.ts";
 import { toAdvice } from "../../command-failure.ts";
@@ -178,12 +172,8 @@ function toRecordSentence(
 }
 
 /** Returns the result of a single plant as one line. */
-export function toResultLine(
-  id: bigint | undefined,
-  result: ItemResult | FinalResponse | UnavailableError,
-): string {
-  const isSent = result instanceof UnavailableError || "ok" in result;
-  return `{${toResultMembers(id, isSent ? toSentResult(result) : result)}}`;
+export function toResultLine(id: bigint | undefined, result: ItemResult): string {
+  return `{${toResultMembers(id, result)}}`;
 }
 
 /**
@@ -193,17 +183,13 @@ export function toResultLine(
  */
 function toResultMembers(id: bigint | undefined, result: ItemResult): string {
   const idMember = id === undefined ? "" : `"id":${id},`;
-  return `${idMember}"status":"${result.status}"${toDetailJson(result)}`;
-}
-
-/** Returns the members after the status, each after a comma. */
-function toDetailJson(result: ItemResult): string {
-  if ("plant" in result) return `,"plant":${toPlantJson(result.plant)}`;
+  const start = `${idMember}"status":"${result.status}"`;
+  if ("plant" in result) return `${start},"plant":${toPlantJson(result.plant)}`;
   const { error: rejection, requestId } = result;
   const { error } = rejection;
   const message = toMessage(rejection);
   const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
-  return `,"error":${JSON.stringify({ error, message })}${request}`;
+  return `${start},"error":${JSON.stringify({ error, message })}${request}`;
 }
 
 function toMessage(rejection: Rejection): string {
