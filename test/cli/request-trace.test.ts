@@ -4,6 +4,7 @@ import type { RequestRecord } from "../../src/server/request.ts";
 import { json, openScriptedServer } from "../client/scripted-server.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = ["--id", "1", "--name", "fern"];
 const env = { PLANTSTORE_TOKEN: "secret-of-mine" };
@@ -67,7 +68,12 @@ describe("--verbose", () => {
     ["status", {}, ["POST /plants", "GET /readyz", "POST /plants"]],
   ])("of %s prints the requests of its check", async (command, input, lines) => {
     await using server = await startServer();
-    const options = { ...input, env: { PLANTSTORE_TOKEN: command === "status" ? testToken : "" } };
+    const home = await createTemporaryDirectory();
+    const options = {
+      ...input,
+      home,
+      env: { PLANTSTORE_TOKEN: command === "status" ? testToken : "" },
+    };
     const result = await runCli([command, "-v", "--url", server.url], options);
     const requests = [...result.stderr.matchAll(/^> (\w+ \S+) HTTP/gm)].map(([, line]) => line);
     expect(requests).toEqual(lines);
