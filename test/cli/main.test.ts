@@ -260,8 +260,8 @@ describe("wrong usage", () => {
 
   it.each([
     ["doctor", `no 'doctor': "plantstore status" shows settings and finds problems`],
-    ["import plants.csv", `no 'import': "plantstore create" creates plants, also of a file`],
-    ["put --id 1", `no 'put': "plantstore create" creates plants, also of a file`],
+    ["import plants.csv", `no 'import': "plantstore create" creates plants, also from files`],
+    ["put --id 1", `no 'put': "plantstore create" creates plants, also from files`],
     ["token create", `no 'create': "plantstore token issue" issues a token`],
   ])("%j names what to use instead", async (words, message) => {
     const { exitCode, stderr } = await runCli(words.split(" "));

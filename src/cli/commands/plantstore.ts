@@ -11,7 +11,7 @@ export const helpRow: CommandRow = {
 };
 
 const showsStatus = `"plantstore status" shows settings and finds problems`;
-const creates = `"plantstore create" creates plants, also of a file`;
+const creates = `"plantstore create" creates plants, also from files`;
 const reads = `"plantstore list" prints plants, and "plantstore get ID" prints one`;
 
 /** `plantstore`. */

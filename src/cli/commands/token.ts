@@ -129,9 +129,8 @@ async function issueToken(
     );
   }
   if (io.stderr.isTTY) {
-    await terminal.note(
-      `issued ${describeToken(record)}: save the token now; it is not shown again`,
-    );
+    const advice = io.stdout.isTTY ? ": save the token now; it is not shown again" : "";
+    await terminal.note(`issued ${describeToken(record)}${advice}`);
   }
 }
 

@@ -1,11 +1,12 @@
 /** Messages of `serve` for people: the banner of a terminal, and the log as text. */
 import { escapeUnprintable } from "../../../core/messages.ts";
 import { type LineFormat, type LogLevel, toShownPath } from "../../../server/log.ts";
-import { type Io, type OutputStream, writeText } from "../../io.ts";
+import { type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/table.ts";
-import type { Palette, Terminal } from "../../terminal/terminal.ts";
+import type { Palette } from "../../terminal/terminal.ts";
 import { toTextWidth, defaultColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";
+import type { ServerRun } from "./serve-options.ts";
 
 /** A row of the banner. */
 export interface BannerRow {
@@ -21,7 +22,7 @@ const indent = "  ";
 export async function printBanner(
   rows: readonly BannerRow[],
   url: string,
-  { io, terminal }: { readonly io: Io; readonly terminal: Terminal },
+  { io, terminal, options }: ServerRun,
 ): Promise<void> {
   const { stderr, stdout } = io;
   const { bold, dim } = await terminal.loadPalette(stderr);
@@ -39,7 +40,7 @@ export async function printBanner(
     ...(line === undefined ? [] : [toCopiedLine(line)]),
   ]);
   const end = toLine("URL", url);
-  const shownEnd = stdout.isTTY ? end.slice(0, -`${url}\n`.length) : end;
+  const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;
   const title = bold(`plantstore ${packageVersion} is ready`);
   const banner = [`${title}\n`, ...lines, shownEnd].join("");
   await writeText(stderr, banner).catch(() => {
