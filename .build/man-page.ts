@@ -1,8 +1,8 @@
 /** Makes the manual page from the declarations of the commands: roff with the macros of man(7). */
 import {
   type Command,
+  describeDefault,
   type Item,
-  listValueSources,
   loadCommand,
   toExitCodeItems,
   toParagraphs,
@@ -152,4 +152,13 @@ function escape(text: string): string {
     return glyphs[character] ?? `\\[u${codePoint.toString(16).toUpperCase().padStart(4, "0")}]`;
   });
   return escaped.replace(/^\./, "\\&.");
+}
+
+/** The default and the environment variable of an option. */
+function listValueSources(option: Option<unknown>): readonly string[] {
+  const shownDefault = describeDefault(option);
+  return [
+    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
+    ...(option.env === undefined ? [] : [`env: ${option.env}`]),
+  ];
 }

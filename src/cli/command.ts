@@ -157,15 +157,6 @@ export function describeDefault(option: Option<unknown>): string | undefined {
   return text === "none" ? undefined : text;
 }
 
-/** The default and the environment variable of an option, for help. */
-export function listValueSources(option: Option<unknown>): readonly string[] {
-  const shownDefault = describeDefault(option);
-  return [
-    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
-    ...(option.env === undefined ? [] : [`env: ${option.env}`]),
-  ];
-}
-
 /** The exit codes of a command. */
 export function toExitCodeItems(command: Command): readonly Item[] {
   const rows = command.exitCodes.map(

@@ -125,7 +125,7 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
         ? error
         : toUsageError(error, commander, command, state.argv);
     });
-  const flagNames = declareFlags(commander, command, state.argv);
+  const readFlags = declareFlags(commander, command, state.argv);
   // Every command has these flags. Only the help of `plantstore` lists them.
   commander
     .addOption(new Flag(...colorFlag).hideHelp(!isRoot))
@@ -134,7 +134,7 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     .on("option:color", () => (state.terminal.colorChoice = true))
     .on("option:no-color", () => (state.terminal.colorChoice = false));
   if (commands === undefined) {
-    commander.action(() => run(command, commander, readFlags(commander, flagNames), state));
+    commander.action(() => run(command, commander, readFlags(), state));
     return;
   }
   // Each command reads the flags after its name.
@@ -218,20 +218,26 @@ async function run(
   }
 }
 
-/** The names of options, each with commander's name for its flag. */
-type FlagNames = readonly (readonly [name: string, attribute: string])[];
-
-/** Declares the flags of a command. */
+/** Declares the flags of a command. @returns a function that reads those of the command line */
 function declareFlags(
   commander: Commander,
   { options = {} }: Command,
   argv: readonly string[],
-): FlagNames {
-  return Object.entries(options).map(([name, option]) => {
+): () => Flags {
+  const names = Object.entries(options).map(([name, option]) => {
     const flag = createFlag(option, commander, argv);
     commander.addOption(flag);
     return [name, flag.attributeName()] as const;
   });
+  return () => {
+    const given = names.filter(([, each]) => commander.getOptionValueSource(each) === "cli");
+    return Object.fromEntries(
+      given.map(([name, attribute]) => {
+        const value: unknown = commander.getOptionValue(attribute);
+        return [name, typeof value === "string" ? value : "1"];
+      }),
+    );
+  };
 }
 
 /** A flag of an option; its help names the default. */
@@ -255,19 +261,6 @@ function createFlag(option: Option<unknown>, commander: Commander, argv: readonl
     if (isRepeatable) return previous + valueSeparator + value;
     throw wrongUsage(`${flag.long} is given twice: remove one of them`, commander);
   });
-}
-
-/** The flags of a command line. */
-function readFlags(commander: Commander, names: FlagNames): Flags {
-  const given = names.filter(
-    ([, attribute]) => commander.getOptionValueSource(attribute) === "cli",
-  );
-  return Object.fromEntries(
-    given.map(([name, attribute]) => {
-      const value: unknown = commander.getOptionValue(attribute);
-      return [name, typeof value === "string" ? value : "1"];
-    }),
-  );
 }
 
 /** The error of commander, or advice for a word or a flag. Never the value of a flag, which may be a token. */

@@ -66,7 +66,7 @@ const hostName = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i;
 const validBasePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~]+)*$/;
 
 /** A host to listen on. An IPv6 address may be in brackets; one with a zone is invalid, because no URL can contain it. */
-export const host = string((text) => {
+const host = string((text) => {
   const name = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
   const isAddress = /^[\da-f:.]+$/i.test(name) && URL.canParse(`http://[${name}]`);
   if (isAddress || hostName.test(text)) return name;
@@ -74,7 +74,7 @@ export const host = string((text) => {
 });
 
 /** A port; 0 selects a free one. */
-export const port = integer({ min: 0, max: 65_535 });
+const port = integer({ min: 0, max: 65_535 });
 
 /** A prefix of paths: `/v1`, or empty. */
 const basePath = string((text) => {

@@ -27,7 +27,7 @@ import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities, selectPost } from "../server-access.ts";
-import { assertWritable } from "../store-access.ts";
+import { assertWritable, toStoreCommand } from "../store-access.ts";
 import type { Palette } from "../terminal/terminal.ts";
 import {
   checkTokenWithProgress,
@@ -118,7 +118,9 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   const { io } = run;
   const version = `${packageVersion} (${interfaceName}), Node.js ${io.nodeVersion} on ${toPlatformName(io)}`;
   yield { subject: "plantstore", state: "ok", message: version };
-  yield* await interruptible(io, (signal) => checkServer(run, signal)).catch(toErrors("server"));
+  yield* await interruptible(io, (signal) => checkServer(run, signal)).catch((error: unknown) => [
+    toError("server")(error),
+  ]);
   yield await checkStore(run).catch(toError("store"));
   yield await checkDirectory("config", io).catch(toError("config"));
   yield await checkDirectory("data", io).catch(toError("data"));
@@ -143,18 +145,8 @@ function toCheck(subject: string, problem: CheckProblem): Check {
   return { subject, state: "error", message: toSentence(problem), exitCode: problem.exitCode };
 }
 
-const toErrors =
-  (subject: string) =>
-  (error: unknown): readonly Check[] => [toError(subject)(error)];
-
 /** A value with its source. */
-function describeSetting({
-  value,
-  source,
-}: {
-  readonly value: string;
-  readonly source: string;
-}): string {
+function describeSetting(value: string, source: string): string {
   return `${value} (${source === "the default" ? "default" : `from ${source}`})`;
 }
 
@@ -164,7 +156,7 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
   const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
   const options = readOptions(requestOptions, flags, io);
   const facts = { url, urlSource: source };
-  const shown = describeSetting({ value: url, source });
+  const shown = describeSetting(url, source);
   const ca = await findAuthorities(options, io, signal);
   const post = await selectPost(options, terminal);
   const request = { baseUrl: url, ca, timeoutMs: options.timeoutMs, signal, post };
@@ -231,7 +223,8 @@ function checkClock(serverTimeMs: number | undefined): readonly Check[] {
 }
 
 /** Opens the store, which `list` and others read. `plantstore verify` searches it for damage. */
-async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
+async function checkStore(run: Run): Promise<Check> {
+  const { flags, io, terminal } = run;
   const subject = "store";
   const { value: url = "", source } = readOption(statusOptions.store, flags["store"], io);
   const location = parseStoreUrl(url);
@@ -240,7 +233,7 @@ async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
   const server = attempt(() => readOption(requestOptions.url, flags["url"], io).value) ?? "";
   const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
   const other = isElsewhere ? `; "create" sends to ${server}` : "";
-  const shown = describeSetting({ value: shownUrl, source }) + other;
+  const shown = describeSetting(shownUrl, source) + other;
   if (isVolatile) {
     return { subject, state: "ok", message: `${shown}: exists only inside its server`, facts };
   }
@@ -248,7 +241,7 @@ async function checkStore({ flags, io, terminal }: Run): Promise<Check> {
   const isEmpty = stats === undefined || (stats.isFile() && stats.size === 0);
   if (path !== undefined && isEmpty) {
     await location.loadProvider?.();
-    const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
+    const message = `${shown}: does not exist yet; "${toStoreCommand("serve", run)}" creates it`;
     return { subject, state: "none", message, facts };
   }
   const work = async () => useAndClose(await openStoreReader(url), (store) => store.listTokens());
@@ -278,7 +271,7 @@ async function checkDirectory(subject: "config" | "data", io: Io): Promise<Check
   }
   const { path, source } = found;
   const facts = { [`${subject}Directory`]: path };
-  const shown = describeSetting({ value: path, source });
+  const shown = describeSetting(path, source);
   const stats = await stat(path).catch(ignoreMissing);
   if (stats === undefined) {
     const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
@@ -288,9 +281,10 @@ async function checkDirectory(subject: "config" | "data", io: Io): Promise<Check
     const message = `${shown} is not a directory: move it, or use another directory`;
     return { subject, state: "error", message, exitCode: exitCodes.usage.code, facts };
   }
-  const problem = (await isWritable(path))
-    ? await findExposure({ path, privacy: "private" }, io)
-    : "read-only: change its permissions to save anything";
+  const problem = await access(path, constants.W_OK).then(
+    () => findExposure({ path, privacy: "private" }, io),
+    () => "read-only: change its permissions to save anything",
+  );
   const saved = subject === "config" ? await describeSaved(path, io) : "";
   const message = problem === undefined ? shown + saved : `${shown}: ${problem}`;
   return { subject, state: problem === undefined ? "ok" : "warning", message, facts };
@@ -308,14 +302,6 @@ function ignoreMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
 }
 
-/** Checks whether this user can create files in a directory, or change a file. */
-async function isWritable(path: string): Promise<boolean> {
-  return access(path, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** Settings that are invalid or not at their default, with `--all` every one. */
 function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
   const { showsAll } = readOptions({ showsAll: statusOptions.showsAll }, flags, io);
@@ -324,25 +310,19 @@ function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
     const subject = toLongFlag(option.flags);
     // Those have lines of their own.
     if (subject === "--url" || subject === "--store") continue;
-    const check = readSetting();
-    if ("state" in check) yield check;
-    else if (showsAll || check.source !== "the default") {
-      const { value, source } = check;
-      const shown = (source === "the default" && option.shownDefault) || option.type.format(value);
-      values.push({ flag: subject, value: shown, source });
-      yield {
-        subject,
-        state: "ok",
-        message: describeSetting({ value: shown, source }),
-        facts: { settings: values },
-      };
+    let setting: Setting<unknown>;
+    try {
+      setting = readOption(option, flags[name], io);
+    } catch (error) {
+      yield toError(subject)(error);
+      continue;
     }
-    function readSetting(): Setting<unknown> | Check {
-      try {
-        return readOption(option, flags[name], io);
-      } catch (error) {
-        return toError(subject)(error);
-      }
-    }
+    const { value, source } = setting;
+    const isDefault = source === "the default";
+    if (isDefault && !showsAll) continue;
+    const shown = (isDefault && option.shownDefault) || option.type.format(value);
+    values.push({ flag: subject, value: shown, source });
+    const message = describeSetting(shown, source);
+    yield { subject, state: "ok", message, facts: { settings: values } };
   }
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isError, toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
-import { readRegularFileSync } from "../regular-file.ts";
+import { readRegularFile } from "../regular-file.ts";
 
 /** Saved settings; a setting that is not saved is absent. */
 export interface SavedSettings {
@@ -72,7 +72,7 @@ export const extension = ".json";
 export function readConfigFile(path: string): unknown {
   let text: string;
   try {
-    text = readRegularFileSync(path);
+    text = readRegularFile(path);
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw toReadError(path, error);

@@ -17,8 +17,8 @@ const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
  * @throws CommandError if a file cannot be read, or the key does not match the certificate
  */
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
-  const cert = await read("--tls-cert", certFile);
-  const key = await read("--tls-key", keyFile);
+  const cert = read("--tls-cert", certFile);
+  const key = read("--tls-key", keyFile);
   const certificate = attempt(
     () => new X509Certificate(cert),
     (reason) => `${certFile} contains no certificate in PEM: ${reason}`,
@@ -54,9 +54,9 @@ function toOpensslReason(error: unknown): string {
   return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }
 
-async function read(flag: string, path: string): Promise<string> {
+function read(flag: string, path: string): string {
   try {
-    return await readRegularFile(path);
+    return readRegularFile(path);
   } catch (error) {
     throw toReadError(`${flag}: ${path}`, error);
   }
