@@ -112,10 +112,10 @@ function listVariables({ environment = [] }: Command): readonly Item[] {
 }
 
 function listFiles(): readonly Item[] {
-  const place = { env: {}, platform: "linux", homeDirectory: "~" } as const;
-  const config = findConfigDirectory(place);
+  const io = { env: {}, platform: "linux", homeDirectory: "~" } as const;
+  const config = findConfigDirectory(io);
   return [
-    [`${findDataDirectory(place)}/plants.db`, "The store"],
+    [`${findDataDirectory(io)}/plants.db`, "The store"],
     [`${config}/credentials/`, "Saved tokens: one file for each origin"],
     [`${config}/settings.json`, "The URL of the last login"],
   ];

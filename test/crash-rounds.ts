@@ -102,17 +102,17 @@ async function runOnSqlite(
   log: (line: string) => void,
 ): Promise<CrashFigures> {
   const path = join(directory, "plants.db");
-  const place: Place = { store: `sqlite:${path}`, home: directory };
+  const setup: Setup = { store: `sqlite:${path}`, home: directory };
   const figures = { rounds, ...noFigures };
   const faults: string[] = [];
   const allCreates: Create[] = [];
-  let servers = await startServers(place, 1);
+  let servers = await startServers(setup, 1);
   for (let round = 1; round <= rounds; round++) {
     const isPowerFailure = disk !== undefined && round % roundsPerPowerFailure === 0;
     const creates = await createUntilKilled(servers, round * idsPerRound);
     figures.unacknowledged += count(creates, "unacknowledged");
     if (isPowerFailure) {
-      await repeatUnacknowledged(place, creates);
+      await repeatUnacknowledged(setup, creates);
       await disk.losePower(async (copy) => {
         const stored = await readSqlite(join(copy, "plants.db"), creates);
         faults.push(...check(stored, creates, `round ${round}, power`));
@@ -123,7 +123,7 @@ async function runOnSqlite(
     figures.conflicts += count(creates, "conflict");
     figures.deleted += countDeleted(creates);
     // The servers recover the store, not the check.
-    servers = await startServers(place, 1 + (round % 2));
+    servers = await startServers(setup, 1 + (round % 2));
     allCreates.push(...creates);
     const isReported = round % 10 === 0 || round === rounds;
     const checked = isReported ? allCreates : creates;
@@ -145,12 +145,12 @@ export async function runPostgresCrashRounds(
 ): Promise<CrashFigures> {
   const postgres = await startPostgres();
   const home = await mkdtemp(join(tmpdir(), "plantstore-crash-"));
-  const place: Place = { store: postgres.url, home };
+  const setup: Setup = { store: postgres.url, home };
   const figures = { rounds, ...noFigures };
   const faults: string[] = [];
   try {
     for (let round = 1; round <= rounds; round++) {
-      const servers = await startServers(place, 1 + (round % 2));
+      const servers = await startServers(setup, 1 + (round % 2));
       const killsDatabase = round % roundsPerDatabaseKill === 0;
       const creates = await createUntilKilled(servers, round * idsPerRound, async () => {
         if (killsDatabase) await postgres.kill();
@@ -160,7 +160,7 @@ export async function runPostgresCrashRounds(
         figures.databaseKills++;
       }
       figures.unacknowledged += count(creates, "unacknowledged");
-      await repeatUnacknowledged(place, creates);
+      await repeatUnacknowledged(setup, creates);
       const stored = await readPostgres(postgres.url, round * idsPerRound);
       faults.push(...check(stored, creates, `round ${round}`));
       figures.acknowledged += count(creates, "acknowledged");
@@ -176,16 +176,16 @@ export async function runPostgresCrashRounds(
 }
 
 /** The store of the rounds, and the home directory of its servers. */
-interface Place {
+interface Setup {
   readonly store: string;
   readonly home: string;
 }
 
-async function startServers(place: Place, number: number): Promise<readonly Server[]> {
-  return Promise.all(Array.from({ length: number }, () => startServer(place)));
+async function startServers(setup: Setup, number: number): Promise<readonly Server[]> {
+  return Promise.all(Array.from({ length: number }, () => startServer(setup)));
 }
 
-async function startServer({ store, home }: Place): Promise<Server> {
+async function startServer({ store, home }: Setup): Promise<Server> {
   const args = ["serve", "--port", "0", "--log-level", "error", "--operations", "all"];
   const child = spawn(process.execPath, [binary, ...args], {
     env: { HOME: home, PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token },
@@ -216,8 +216,8 @@ async function createUntilKilled(
   async function createForever(): Promise<void> {
     while (!isOver) {
       const id = nextId++;
-      const pending = servers.map(({ url }, place) => {
-        const name = `plant ${id} of server ${place}`;
+      const pending = servers.map(({ url }, index) => {
+        const name = `plant ${id} of server ${index}`;
         const create: Create = { id, name, tag: "x".repeat(id % 500), result: "unacknowledged" };
         creates.push(create);
         return send(url, create);
@@ -242,8 +242,8 @@ async function createUntilKilled(
 }
 
 /** Repeats the creates and the deletes without a response at a new server, and kills it. */
-async function repeatUnacknowledged(place: Place, creates: readonly Create[]): Promise<void> {
-  const server = await startServer(place);
+async function repeatUnacknowledged(setup: Setup, creates: readonly Create[]): Promise<void> {
+  const server = await startServer(setup);
   const unacknowledged = creates.filter(({ result }) => result === "unacknowledged");
   await Promise.all(unacknowledged.map((create) => send(server.url, create)));
   const undeleted = creates.filter(({ deletion }) => deletion === "unacknowledged");
@@ -334,13 +334,13 @@ async function readPostgres(
 function check(
   stored: ReadonlyMap<number, StoredPlant>,
   creates: readonly Create[],
-  place: string,
+  name: string,
 ): string[] {
   const byId = new Map<number, Create[]>();
   for (const create of creates) byId.set(create.id, [...(byId.get(create.id) ?? []), create]);
   return [...byId].flatMap(([id, ofId]) => {
     const problem = findProblem(ofId, stored.get(id));
-    return problem === undefined ? [] : [`${place}: plant ${id} ${problem}`];
+    return problem === undefined ? [] : [`${name}: plant ${id} ${problem}`];
   });
 }
 

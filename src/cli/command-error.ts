@@ -46,20 +46,21 @@ export class Interruption extends CommandError {
   }
 }
 
+/** Time for the end of work after a signal. */
+const maxEndMs = 3000;
+
 /**
  * Does work that SIGINT and SIGTERM stop, with the exit code of the signal.
  *
  * @param work receives a signal, and throws its reason once it is aborted
  * @param consequence such as `nothing was saved`; continues the sentence. A function is called after the work has ended
- * @param onStuck receives the error if the work has not ended some time after the signal
- * @param maxEndMs that time; work that waits for a lock or another machine may not end
+ * @param onStuck receives the error if the work has not ended three seconds after the signal, as work that waits for a lock
  */
 export async function interruptible<T>(
   io: Io,
   work: (signal: AbortSignal) => Promise<T>,
   consequence?: string | (() => string),
   onStuck?: (error: CommandError) => void,
-  maxEndMs = 3000,
 ): Promise<T> {
   const interruption = new AbortController();
   const { signal } = interruption;

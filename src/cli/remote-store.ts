@@ -51,7 +51,7 @@ export class RemoteStore {
     this.#terminal = terminal;
     this.name = `the plant store at ${url}`;
     this.#token = token;
-    this.sendOptions = { ...options, request: toCreateRequest(url, token.token, { ca }) };
+    this.sendOptions = { ...options, request: toCreateRequest(url, token.token, ca) };
     let isReported = false;
     this.onRetry = (retry) => {
       if (!isReported) void terminal.warning(`${describeUnavailable(retry, url)}, retrying`);

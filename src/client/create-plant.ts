@@ -150,24 +150,19 @@ const userAgent = `plantstore/${manifest.version}`;
 /** A request without its method and body. */
 export type CreateRequest = Pick<ClientRequest, "url" | "headers" | "ca">;
 
-/** Further parts of a request. */
-interface RequestOptions {
-  /** As in {@link ClientRequest}. */
-  readonly ca?: string | undefined;
-  /** Identifies the trace that the request belongs to (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
-}
-
 /**
  * Returns the URL and the headers of a create.
  *
  * @param baseUrl the plant store, including its base path, without a trailing slash
  * @param token undefined sends no credential
+ * @param ca as in {@link ClientRequest}
+ * @param traceparent identifies the trace that the request belongs to (W3C Trace Context)
  */
 export function toCreateRequest(
   baseUrl: string,
   token: string | undefined,
-  { ca, traceparent }: RequestOptions = {},
+  ca?: string,
+  traceparent?: string,
 ): CreateRequest {
   return {
     url: joinPath(baseUrl, operations.create.path),

@@ -96,7 +96,7 @@ export async function* sendDeletions(
     return undefined;
   }
 
-  const results = mapInOrder(iterate(ids), send, {
+  const results = mapInOrder(ids, send, {
     concurrency: options.concurrency,
     toSize: () => 0,
     maxSize: 1,
@@ -106,8 +106,4 @@ export async function* sendDeletions(
     if (deletions.length > 0) yield deletions;
   }
   if (failure !== undefined) throw failure;
-}
-
-async function* iterate<T>(values: Iterable<T>): AsyncGenerator<T, void, undefined> {
-  yield* values;
 }

@@ -184,15 +184,12 @@ function dispatch(
 }
 
 async function rejectWith(error: Error, request: ClientRequest): Promise<never> {
-  const reason = await toPoolError(error, request);
+  const isOwn =
+    error instanceof NotAPlantStoreError || error instanceof errors.InvalidArgumentError;
+  const reason =
+    error instanceof errors.HTTPParserError
+      ? createNoHttpError(request.url, error)
+      : await (isOwn ? error : toClientError(error, request));
   request.signal?.throwIfAborted();
   throw reason;
-}
-
-async function toPoolError(error: Error, request: ClientRequest): Promise<Error> {
-  const { url } = request;
-  if (error instanceof NotAPlantStoreError) return error;
-  if (error instanceof errors.HTTPParserError) return createNoHttpError(url, error);
-  if (error instanceof errors.InvalidArgumentError) return error;
-  return (await toClientError(error, request)) as Error;
 }

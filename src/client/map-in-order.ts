@@ -25,7 +25,7 @@ interface Job<Result> {
  * @throws an error of the items, after the results of all earlier items
  */
 export async function* mapInOrder<Item, Result>(
-  items: AsyncIterable<Item>,
+  items: AsyncIterable<Item> | Iterable<Item>,
   map: (item: Item, index: number) => Promise<Result>,
   { concurrency, toSize, maxSize }: MapOptions<Item>,
 ): AsyncGenerator<readonly Result[], void, undefined> {

@@ -102,7 +102,7 @@ export async function checkToken({
   signal,
   post = postOnce,
 }: CheckTokenOptions): Promise<TokenCheck> {
-  const request = toCreateRequest(baseUrl, token, { ca });
+  const request = toCreateRequest(baseUrl, token, ca);
   // Keeps the rejection of the plant out of the server's log.
   const headers = { ...request.headers, [tokenCheckHeader]: "token" };
   // Not a plant, because the required members are missing.

@@ -16,21 +16,16 @@ export const certificates = {
   format: () => "certificates",
 } satisfies OptionType<string | undefined>;
 
-function parseCertificates(text: string): string | undefined {
-  const problem = findCertificateProblem(text);
-  if (problem === undefined) return text;
-  throw new InvalidValue(problem);
-}
-
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 
-function findCertificateProblem(text: string): string | undefined {
+function parseCertificates(text: string): string | undefined {
   const blocks = text.match(pemCertificate) ?? [];
-  if (blocks.length === 0) return "has no certificate in PEM (BEGIN CERTIFICATE)";
+  if (blocks.length === 0) throw new InvalidValue("has no certificate in PEM (BEGIN CERTIFICATE)");
   const index = blocks.findIndex(
     (block) => attempt(() => new X509Certificate(block)) === undefined,
   );
-  return index === -1 ? undefined : `has an invalid certificate (number ${index + 1})`;
+  if (index === -1) return text;
+  throw new InvalidValue(`has an invalid certificate (number ${index + 1})`);
 }
 
 const trustOptions = {

@@ -151,7 +151,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
   async function toSendOptions(signal: AbortSignal | undefined): Promise<SendPlantOptions> {
     const { toCreateRequest } = await import("../client/create-plant.ts");
     return {
-      request: toCreateRequest(url, bearer, { ca }),
+      request: toCreateRequest(url, bearer, ca),
       timeoutMs,
       retries,
       post: await loadPost(fetch),
@@ -282,7 +282,7 @@ async function* createMany(
   const release = onAbort(signal, source.stop);
   if (signal.aborted) source.stop();
   try {
-    const request = toCreateRequest(url, bearer, { ca });
+    const request = toCreateRequest(url, bearer, ca);
     const outcomes = sendPlants(source.read(), {
       ...options,
       request,

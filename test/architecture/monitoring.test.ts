@@ -114,17 +114,17 @@ describe.skipIf(process.platform !== "linux")("every query", () => {
   it("names only metrics and labels that a running server has", async () => {
     const metrics = await readMetrics();
     const queries = [
-      ...rules.map(({ alert, expr }) => ({ place: alert, expr, legend: "" })),
+      ...rules.map(({ alert, expr }) => ({ title: alert, expr, legend: "" })),
       ...panels.flatMap(({ title, targets }) =>
-        targets.map(({ expr, legendFormat }) => ({ place: title, expr, legend: legendFormat })),
+        targets.map(({ expr, legendFormat }) => ({ title, expr, legend: legendFormat })),
       ),
     ];
     expect(queries.length).toBeGreaterThan(25);
-    const unknown = queries.flatMap(({ place, expr, legend }) => {
+    const unknown = queries.flatMap(({ title, expr, legend }) => {
       const inLegend = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
       const isKept = (label: string): boolean => !/\bby \(/.test(expr) || expr.includes(label);
       return [...findUnknown(expr, metrics), ...inLegend.filter((label) => !isKept(label))].map(
-        (name) => `${place}: ${name}`,
+        (name) => `${title}: ${name}`,
       );
     });
     expect(unknown).toEqual([]);

@@ -17,7 +17,7 @@ describe("a minted token", () => {
     const seen = Array.from({ length: 43 }, () => new Set<string>());
     for (let count = 0; count < 4000; count++) {
       const token = mintToken();
-      for (const [place, digits] of seen.entries()) digits.add(token.charAt(4 + place));
+      for (const [index, digits] of seen.entries()) digits.add(token.charAt(4 + index));
     }
     expect(seen.slice(1).map((digits) => digits.size)).toEqual(
       Array.from({ length: 42 }, () => 62),

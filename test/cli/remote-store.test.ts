@@ -283,10 +283,10 @@ describe("delete", () => {
   it("deletes plants, and names those that were absent with exit code 9", async () => {
     const server = await startAll(plants);
     const args = ["delete", "7", "1", "-8", "3", "--yes", "--json", "--url", server.url];
-    const place = `the plant store at ${server.url}`;
+    const name = `the plant store at ${server.url}`;
     expect(await runCli(args, { env })).toExit(
       9,
-      `deleted 2 plants with the ids 1, 3 from ${place}\nerror: no plant in ${place} has the ids 7, -8: "plantstore list --url ${server.url}" shows all plants\n`,
+      `deleted 2 plants with the ids 1, 3 from ${name}\nerror: no plant in ${name} has the ids 7, -8: "plantstore list --url ${server.url}" shows all plants\n`,
       '{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n{"id":-8,"deleted":false}\n{"id":3,"deleted":true}\n',
     );
     expect(await listIds(server)).toEqual([0n, 2n, 4n, 5n]);

@@ -9,7 +9,7 @@ function commandLine(...args: readonly string[]): () => Uint8Array {
 const utf8 = (text: string): string => Buffer.from(text).toString("latin1");
 
 describe("an argument", () => {
-  it.each<[rule: string, argv: string[], line: () => Uint8Array | undefined, place?: number]>([
+  it.each<[rule: string, argv: string[], line: () => Uint8Array | undefined, position?: number]>([
     [
       "whose bytes are not UTF-8 is found",
       ["create", "--name", "f\uFFFDrn"],
@@ -33,8 +33,8 @@ describe("an argument", () => {
       2,
     ],
     ["is used as it is if the system does not provide its bytes", ["\uFFFD"], () => undefined],
-  ])("%s", (_rule, argv, line, place) => {
-    expect(findInexactArgument(argv, line)).toBe(place);
+  ])("%s", (_rule, argv, line, position) => {
+    expect(findInexactArgument(argv, line)).toBe(position);
   });
 
   it("without U+FFFD is not compared with the system's bytes", () => {

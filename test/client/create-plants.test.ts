@@ -30,7 +30,7 @@ import {
   type Responder,
 } from "./scripted-server.ts";
 
-/** An item with its place in the input, counted from 1. */
+/** An item with its number in the input, counted from 1. */
 interface TestItem extends PlantItem {
   readonly line: number;
 }

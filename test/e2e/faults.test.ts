@@ -91,7 +91,7 @@ async function sendEach(
   return own.flatMap(({ id }, index) => (statuses[index] === 200 ? [id] : []));
 }
 
-const stores: readonly [place: string, toUrl: () => Promise<string>, servers: number][] = [
+const stores: readonly [name: string, toUrl: () => Promise<string>, servers: number][] = [
   ["one server with SQLite", createSqliteUrl, 1],
   ["two servers with PostgreSQL", () => createStoreUrl(postgres.url), 2],
 ];

@@ -189,14 +189,14 @@ async function record(store: string, policy: Policy, isPostgres: boolean) {
   async function disturb(): Promise<void> {
     for (let round = 0; isRunning(); round++) {
       await sleep(500 + 500 * Math.random());
-      const place = round % 2;
-      const server = servers[place] as Running;
+      const index = round % 2;
+      const server = servers[index] as Running;
       switch (round % (isPostgres ? 3 : 2)) {
         case 0:
           server.child.kill("SIGKILL");
           await server.finished;
-          servers[place] = startServer(ports[place] as number);
-          await servers[place].firstLine;
+          servers[index] = startServer(ports[index] as number);
+          await servers[index].firstLine;
           faults.kills++;
           break;
         case 1:

@@ -199,7 +199,7 @@ describe.runIf(process.env["PLANTSTORE_TARBALL"] === undefined)("the checkout", 
     const { stdout } = await run("git", ["check-ignore", "--no-index", ...added], { cwd: root });
     expect(stdout.trim().split("\n")).toEqual(added);
     for (const name of ["package.json", "package-lock.json"]) {
-      const [before, after] = [root, checkout].map((place) => readFile(join(place, name), "utf8"));
+      const [before, after] = [root, checkout].map((path) => readFile(join(path, name), "utf8"));
       expect(await after).toBe(await before);
     }
   });

@@ -26,12 +26,15 @@ async function send(options: RequestOptions, body?: string): Promise<Received> {
   return [response.statusCode, await text(response)];
 }
 
-function create(place: RequestOptions, id: number): Promise<Received> {
+function create(target: RequestOptions, id: number): Promise<Received> {
   const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
-  return send({ ...place, method: "POST", path: "/plants", headers }, `{"id":${id},"name":"fern"}`);
+  return send(
+    { ...target, method: "POST", path: "/plants", headers },
+    `{"id":${id},"name":"fern"}`,
+  );
 }
 
-const toPlace = (url: string): RequestOptions => {
+const toTarget = (url: string): RequestOptions => {
   const { protocol, hostname, port } = new URL(url);
   return { protocol, hostname, port };
 };
@@ -57,20 +60,20 @@ describe("a server with --drain", () => {
     const home = await createTemporaryDirectory();
     const store = `sqlite:${join(home, "plants.db")}`;
     const server = await serveBinary(["--store", store, "--drain", seconds], { home, env });
-    return { store, server, place: toPlace(server.url) };
+    return { store, server, target: toTarget(server.url) };
   }
 
   it("is not ready after SIGTERM, accepts creates, and ends at once after a second signal", async () => {
-    const { store, server, place } = await startDraining("3600");
-    expect(await send({ ...place, path: "/readyz" })).toEqual([200, '{"status":"ready"}']);
+    const { store, server, target } = await startDraining("3600");
+    expect(await send({ ...target, path: "/readyz" })).toEqual([200, '{"status":"ready"}']);
     server.child.kill("SIGTERM");
-    await expect.poll(async () => (await send({ ...place, path: "/readyz" }))[0]).toBe(503);
-    expect(await send({ ...place, path: "/readyz" })).toEqual([
+    await expect.poll(async () => (await send({ ...target, path: "/readyz" }))[0]).toBe(503);
+    expect(await send({ ...target, path: "/readyz" })).toEqual([
       503,
       '{"error":50300,"message":"the server is stopping: try another one"}',
     ]);
-    for (const id of [1, 2, 3]) expect((await create(place, id))[0]).toBe(200);
-    expect(await send({ ...place, path: "/healthz" })).toEqual([200, '{"status":"ok"}']);
+    for (const id of [1, 2, 3]) expect((await create(target, id))[0]).toBe(200);
+    expect(await send({ ...target, path: "/healthz" })).toEqual([200, '{"status":"ok"}']);
     // The same Ctrl-C may arrive several times: a signal soon after the first one is ignored.
     await expect
       .poll(() => {
@@ -85,13 +88,13 @@ describe("a server with --drain", () => {
   });
 
   it("refuses connections after the drain, and has stored every acknowledged plant", async () => {
-    const { store, server, place } = await startDraining("1");
+    const { store, server, target } = await startDraining("1");
     const acknowledged: number[] = [];
     let isRefused = false;
     for (let id = 1; !isRefused; id++) {
       if (id === 2) server.child.kill("SIGTERM");
       try {
-        const [status] = await create(place, id);
+        const [status] = await create(target, id);
         if (status === 200) acknowledged.push(id);
       } catch (error) {
         // A connection that was accepted last may be closed before its request arrives.
@@ -121,7 +124,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
       const service = startServiceManager("tcp", args, { home, env: variables });
       const [url = ""] = await service.urls(1);
       expect(url).toMatch(kind === "TLS" ? /^https:\/\/127\.0\.0\.1:/ : /^http:\/\/127\.0\.0\.1:/);
-      const place = toPlace(url);
+      const target = toTarget(url);
 
       const acknowledged: number[] = [];
       const failures = new Set<unknown>();
@@ -129,7 +132,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
       const createUntilStored = async (): Promise<void> => {
         id++;
         for (let isStored = false; !isStored;) {
-          const [status] = await create(place, id).catch((error: unknown) => {
+          const [status] = await create(target, id).catch((error: unknown) => {
             failures.add((error as NodeJS.ErrnoException).code);
             return [];
           });

@@ -55,9 +55,9 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     const { home, first, urls } = await startTwo(toUrl);
     const [token = ""] = await readTokens(home);
     const creates = ids.flatMap((id) =>
-      urls.flatMap((url, place) =>
+      urls.flatMap((url, server) =>
         [0, 1].map(async (attempt) => {
-          const name = `plant ${id} of ${place}, ${attempt}`;
+          const name = `plant ${id} of ${server}, ${attempt}`;
           return { id, name, result: await post(url, token, { id, name }) };
         }),
       ),
@@ -75,9 +75,9 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
   it("with --on-conflict replace the name and tag of a plant come from one request", async () => {
     const { home, first, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
     const [token = ""] = await readTokens(home);
-    const plants = urls.map((_, place) => ({ name: `name ${place}`, tag: `tag ${place}` }));
+    const plants = urls.map((_, server) => ({ name: `name ${server}`, tag: `tag ${server}` }));
     const results = await Promise.all(
-      ids.flatMap((id) => urls.map((url, place) => post(url, token, { id, ...plants[place] }))),
+      ids.flatMap((id) => urls.map((url, server) => post(url, token, { id, ...plants[server] }))),
     );
     expect(results.filter((result) => result === "created")).toHaveLength(ids.length);
     expect(results.filter((result) => result === "replaced")).toHaveLength(ids.length);

@@ -26,14 +26,14 @@ export interface ServiceManager {
 /**
  * Starts a service manager, which is killed with its service when the test ends.
  *
- * @param place `tcp` for a free port of 127.0.0.1, or the path of a Unix socket
+ * @param address `tcp` for a free port of 127.0.0.1, or the path of a Unix socket
  */
 export function startServiceManager(
-  place: string,
+  address: string,
   args: readonly string[],
   { home, env }: { readonly home: string; readonly env: Readonly<Record<string, string>> },
 ): ServiceManager {
-  const child = spawn("perl", [script, place, process.execPath, binary, ...args], {
+  const child = spawn("perl", [script, address, process.execPath, binary, ...args], {
     cwd: home,
     detached: true,
     env: { HOME: home, PATH: process.env["PATH"] ?? "", ...env },

@@ -1,8 +1,8 @@
 /** Prints rows of data: as a table for a user, as one line of JSON per row, or as CSV. */
+import type { Run } from "../command.ts";
 import { UsageError } from "../command-error.ts";
-import { type Io, type OutputStream, writeText } from "../io.ts";
+import { type OutputStream, writeText } from "../io.ts";
 import type { Column } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
 
 /** Formats in which rows are printed. */
 export type RowStyle = "table" | "json" | "csv";
@@ -28,12 +28,6 @@ export function selectStyle(
   return json || !stdout.isTTY ? "json" : "table";
 }
 
-/** Where rows are printed: standard output and its terminal. */
-interface RowOutput {
-  readonly io: Pick<Io, "stdout">;
-  readonly terminal: Pick<Terminal, "printLines">;
-}
-
 /**
  * Prints rows page by page; a table needs all pages first. On a terminal, unprintable characters are escaped.
  *
@@ -44,7 +38,7 @@ export async function printRows<Row>(
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   { columns, toJson }: RowType<Row>,
   style: RowStyle,
-  { io: { stdout }, terminal }: RowOutput,
+  { io: { stdout }, terminal }: Pick<Run, "io" | "terminal">,
 ): Promise<Row | undefined> {
   if (style === "csv") await terminal.printLines([columns.map(({ name }) => name).join(",")]);
   const rows: Row[] = [];

@@ -782,7 +782,7 @@ describe("--metrics", () => {
     expect((await fetch(`${run.url}/metrics`)).status).toBe(404);
   });
 
-  it.each<[where: string, place: (url: URL) => string, message: RegExp]>([
+  it.each<[where: string, toAddress: (url: URL) => string, message: RegExp]>([
     [
       "a port that is in use",
       ({ host }) => host,
@@ -793,9 +793,17 @@ describe("--metrics", () => {
       () => "192.0.2.1:0",
       /cannot listen on port 0 on 192\.0\.2\.1 \(EADDRNOTAVAIL\): check --metrics/,
     ],
-  ])("at %s: reports the address and the flag", async (_where, place, message) => {
+  ])("at %s: reports the address and the flag", async (_where, toAddress, message) => {
     const { url } = await serve();
-    const args = ["serve", "--port", "0", "--store", "memory:", "--metrics", place(new URL(url))];
+    const args = [
+      "serve",
+      "--port",
+      "0",
+      "--store",
+      "memory:",
+      "--metrics",
+      toAddress(new URL(url)),
+    ];
     const result = await runCli(args, { home });
     expect(result).toExit(1, message);
     expect(result.stderr).not.toMatch(/--(?:port|host)\b/);

@@ -2,8 +2,8 @@ import { runCli } from "../../helpers/run-cli.ts";
 import { describe, expect, it } from "vitest";
 import { findConfigDirectory, findDataDirectory } from "../../../src/cli/config/directories.ts";
 
-type Place = Parameters<typeof findConfigDirectory>[0];
-type System = Omit<Place, "env">;
+type DirectoryIo = Parameters<typeof findConfigDirectory>[0];
+type System = Omit<DirectoryIo, "env">;
 
 const linux = { platform: "linux", homeDirectory: "/home/fern" } as const;
 const macos = { platform: "darwin", homeDirectory: "/Users/fern" } as const;
@@ -13,7 +13,7 @@ describe("the configuration directory", () => {
   const inHome = "/home/fern/.config/plantstore";
   const inProfile = "C:\\Users\\fern\\AppData\\Roaming\\plantstore\\Config";
 
-  it.each<[rule: string, System, env: Place["env"], directory: string]>([
+  it.each<[rule: string, System, env: DirectoryIo["env"], directory: string]>([
     ["on Linux", linux, {}, inHome],
     ["on macOS", macos, {}, "/Users/fern/Library/Preferences/plantstore"],
     ["on Windows", windows, { APPDATA: "D:\\Roaming" }, "D:\\Roaming\\plantstore\\Config"],
@@ -40,7 +40,7 @@ describe("the configuration directory", () => {
 });
 
 describe("the data directory", () => {
-  it.each<[rule: string, System, env: Place["env"], directory: string]>([
+  it.each<[rule: string, System, env: DirectoryIo["env"], directory: string]>([
     ["on Linux", linux, {}, "/home/fern/.local/share/plantstore"],
     ["on macOS", macos, {}, "/Users/fern/Library/Application Support/plantstore"],
     ["on Windows", windows, { LOCALAPPDATA: "D:\\Local" }, "D:\\Local\\plantstore\\Data"],
@@ -63,20 +63,20 @@ describe("the data directory", () => {
 });
 
 describe("without a home directory", () => {
-  const place: Place = { platform: "linux", homeDirectory: undefined, env: {} };
+  const io: DirectoryIo = { platform: "linux", homeDirectory: undefined, env: {} };
 
   it("the variable that names one is asked for", () => {
-    expect(() => findConfigDirectory(place)).toThrow(
+    expect(() => findConfigDirectory(io)).toThrow(
       "no home directory: set PLANTSTORE_CONFIG_DIR to a directory",
     );
-    expect(() => findDataDirectory(place)).toThrow(
+    expect(() => findDataDirectory(io)).toThrow(
       "no home directory: set PLANTSTORE_DATA_DIR to a directory",
     );
   });
 
   it("a named one is enough", () => {
     const env = { PLANTSTORE_CONFIG_DIR: "/own" };
-    expect(findConfigDirectory({ ...place, env })).toBe("/own");
+    expect(findConfigDirectory({ ...io, env })).toBe("/own");
   });
 });
 

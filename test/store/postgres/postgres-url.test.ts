@@ -137,7 +137,7 @@ describe("a postgres:// URL", () => {
     ["postgres://ann:s3cret@h/d", "postgres://h:5432/d"],
     ["postgres://[::1]/d", "postgres://[::1]:5432/d"],
     ["postgres://u:s3cret@h1:1,h2/d", "postgres://h1:1,h2:5432/d"],
-  ])("%s appears in messages as %s", (url, place) => {
-    expect(toShownUrl(parsePostgresUrl(url))).toBe(place);
+  ])("%s appears in messages as %s", (url, shown) => {
+    expect(toShownUrl(parsePostgresUrl(url))).toBe(shown);
   });
 });

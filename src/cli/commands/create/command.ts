@@ -24,15 +24,14 @@ line of JSON for each. Repeating is safe: what exists is "unchanged".`,
   async run(run) {
     const { openCreateRun } = await import("./create-run.ts");
     const createRun = await openCreateRun(run);
-    const { source } = createRun.options;
     try {
-      if (source.from === "flags") {
+      if (createRun.options.paths.length === 0) {
         const { sendFromFlags } = await import("./create-one.ts");
-        return await sendFromFlags(source.flags, createRun);
+        return await sendFromFlags(createRun);
       }
       // Most of the code.
       const { sendFromInputs } = await import("./create-many.ts");
-      return await sendFromInputs(source.paths, createRun);
+      return await sendFromInputs(createRun);
     } finally {
       createRun.release();
     }

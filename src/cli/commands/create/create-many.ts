@@ -29,15 +29,14 @@ import { RecordReport } from "./result-report.ts";
 /**
  * Creates the plants.
  *
- * @param paths at least one; `-` is standard input
  * @returns the exit code, after the results are printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export async function sendFromInputs(paths: readonly string[], run: CreateRun): Promise<number> {
+export async function sendFromInputs(run: CreateRun): Promise<number> {
   const { options, stopSending, terminal } = run;
-  const { rejectsPath, fromLine } = options;
+  const { rejectsPath, fromLine, paths } = options;
   if (rejectsPath !== undefined && options.delimiter === undefined) assertOneFormat(paths);
-  const input = await openRecordInput(paths, run);
+  const input = await openRecordInput(run);
   const rejects =
     rejectsPath === undefined
       ? undefined

@@ -30,8 +30,8 @@ import type { RejectsFile } from "./rejects-file.ts";
  * @returns the exit code, once the result is printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export function sendFromFlags(flags: PlantFlags, run: CreateRun): Promise<number> {
-  return sendOne(toNewPlant(flags), run);
+export function sendFromFlags(run: CreateRun): Promise<number> {
+  return sendOne(toNewPlant(run.options.plant), run);
 }
 
 /** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */

@@ -20,15 +20,12 @@ import type { Terminal } from "../../terminal/terminal.ts";
 /** The members of a plant as flags. */
 export type PlantFlags = Values<typeof plantOptions>;
 
-/** Source of plants: flags for one, or files and standard input for any number. */
-type PlantSource =
-  | { readonly from: "flags"; readonly flags: PlantFlags }
-  /** At least one; `-` is standard input. */
-  | { readonly from: "inputs"; readonly paths: readonly string[] };
-
 /** Options for {@link create}. */
 export interface CreateCommandOptions extends Omit<Values<typeof createOptions>, "csv"> {
-  readonly source: PlantSource;
+  /** The single plant, if no path is given. */
+  readonly plant: PlantFlags;
+  /** Files with plants; `-` is standard input. */
+  readonly paths: readonly string[];
   /** Retries of each plant, if there are several. */
   readonly bulkRetries: number;
 }
@@ -99,17 +96,18 @@ const inputOptions = Object.entries(createOptions).filter(([, row]) => "for" in 
 function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
   const { fromLine, isMany, tokenFile } = options;
-  const plantFlags = readOptions(plantOptions, flags, io);
-  const source = parsePlantSource(plantFlags, operands, tokenFile === "-", io);
+  const plant = readOptions(plantOptions, flags, io);
+  const paths = findPaths(plant, operands, tokenFile === "-", io);
   const delimiter = options.delimiter ?? (csv ? "," : undefined);
   const given = inputOptions.find(([name]) => flags[name] !== undefined);
-  if (source.from === "flags" && given !== undefined) {
+  if (paths.length === 0 && given !== undefined) {
     const flag = toLongFlag(given[1].flags);
     throw new UsageError(`${flag} is for files and standard input, not for ${plantFlagList}`);
   }
   return {
     ...options,
-    source,
+    plant,
+    paths,
     delimiter,
     // A resumed run has many plants.
     isMany: isMany === true || fromLine !== undefined,
@@ -118,18 +116,19 @@ function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
 }
 
 /**
- * Decides where the plants of a command line come from.
+ * Finds the inputs of a command line.
  *
  * @param paths operands; `-` is standard input
  * @param isTokenInStdin true if standard input is the token
+ * @returns none for a plant of flags
  * @throws UsageError without a plant, or with both flags and a file
  */
-function parsePlantSource(
+function findPaths(
   flags: PlantFlags,
   paths: readonly string[],
   isTokenInStdin: boolean,
   io: Pick<Io, "stdin">,
-): PlantSource {
+): readonly string[] {
   const hasFlags = Object.values(flags).some((flag) => flag !== undefined);
   if (hasFlags && paths.length > 0) {
     const file = paths.find((path) => path !== "-");
@@ -139,7 +138,7 @@ function parsePlantSource(
         : ` ("${quoteInput(file)}" is read as a file: text with spaces needs quotation marks)`;
     throw new UsageError(`use a FILE or ${plantFlagList}, not both${advice}`);
   }
-  if (hasFlags) return { from: "flags", flags };
+  if (hasFlags) return [];
   const readsStdin = paths.length === 0 || paths.includes("-");
   if (readsStdin && isTokenInStdin) {
     throw new UsageError(
@@ -154,7 +153,7 @@ function parsePlantSource(
   if (paths.indexOf("-") !== paths.lastIndexOf("-")) {
     throw new UsageError("standard input (-) is given twice: leave one of them out");
   }
-  return { from: "inputs", paths: paths.length === 0 ? ["-"] : paths };
+  return paths.length === 0 ? ["-"] : paths;
 }
 
 /**
@@ -186,5 +185,5 @@ export function toRequest(
 ): CreateRequest {
   const { TRACEPARENT: trace = "" } = io.env;
   const traceparent = toTraceId(trace) === undefined ? undefined : trace;
-  return toCreateRequest(options.url, token, { ca, traceparent });
+  return toCreateRequest(options.url, token, ca, traceparent);
 }

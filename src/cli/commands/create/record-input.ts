@@ -37,16 +37,9 @@ export interface NumberedRecord extends PlantRecord {
 /** Position in the inputs. */
 export type RecordPosition = Pick<NumberedRecord, "path" | "line">;
 
-/**
- * Checks the files and prepares to read them.
- *
- * @param paths at least one; `-` is standard input
- * @throws CommandError if one of them cannot be read
- */
-export async function openRecordInput(
-  paths: readonly string[],
-  run: CreateRun,
-): Promise<RecordInput> {
+/** Checks the files and prepares to read them. @throws CommandError if one of them cannot be read */
+export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
+  const { paths } = run.options;
   const hints = toFileHints(paths);
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
@@ -54,7 +47,7 @@ export async function openRecordInput(
     const size = stats?.isFile() ? stats.size : undefined;
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }
-  return new RecordInput(paths, run, totalBytes);
+  return new RecordInput(run, totalBytes);
 }
 
 /** Advice if one of the files is missing. */
@@ -84,7 +77,8 @@ export class RecordInput {
   #reader: RecordReader;
   #count = 0;
 
-  constructor(paths: readonly string[], run: CreateRun, totalBytes: number | undefined) {
+  constructor(run: CreateRun, totalBytes: number | undefined) {
+    const { paths } = run.options;
     this.totalBytes = totalBytes;
     this.paths = paths;
     this.isTyped = paths.includes("-") && run.io.stdin.isTTY === true;

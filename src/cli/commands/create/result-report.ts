@@ -22,19 +22,17 @@ export class RecordReport {
   readonly #withFile: boolean;
   readonly #rejects: RejectsFile | undefined;
   readonly #unknownMembers = new UnknownMembers();
-  readonly #isQuiet: boolean;
   /** Sentences about rejected and failed records, instead of JSON. */
   readonly #hasSentences: boolean;
 
   /** @param withFile whether lines name the file of their record */
   constructor(run: CreateRun, withFile: boolean, rejects: RejectsFile | undefined) {
-    const { isDryRun, isQuiet, json } = run.options;
+    const { isDryRun, json } = run.options;
     this.tally = new Tally(run.io.nowMs(), isDryRun === true);
     this.#run = run;
     this.#withFile = withFile;
     this.#rejects = rejects;
     this.#hasSentences = json !== true && run.io.stdout.isTTY === true;
-    this.#isQuiet = isQuiet === true;
   }
 
   /**
@@ -68,7 +66,7 @@ export class RecordReport {
     const { io, options, terminal } = this.#run;
     const isWatched = io.stderr.isTTY === true && !io.env["CI"];
     const dryRun = options.isDryRun ? "; nothing was sent" : "";
-    if (isWatched || (dryRun && !this.#isQuiet) || this.tally.missing > 0) {
+    if (isWatched || (dryRun && !options.isQuiet) || this.tally.missing > 0) {
       await terminal.note(this.tally.describeEnd(io.nowMs()) + dryRun);
     }
   }
@@ -94,7 +92,7 @@ export class RecordReport {
       if (result === undefined) continue;
       if (this.#hasSentences) {
         if ("error" in result) lines.push(...(await this.#toSentenceLines(item, result)));
-      } else if (!this.#isQuiet || isMissing(outcome)) {
+      } else if (!this.#run.options.isQuiet || isMissing(outcome)) {
         lines.push(toRecordJson(item, result, this.#withFile));
       }
     }

@@ -133,11 +133,11 @@ describe("without a token", () => {
       /: the server printed its token when it started: pass it to "plantstore login --url /,
     ],
     ["a server with a store", false, /: run "plantstore token issue \| plantstore login --url /],
-  ])("create says where the token of %s is", async (_what, isVolatile, place) => {
+  ])("create says where the token of %s is", async (_what, isVolatile, advice) => {
     const body = `{"status":"ready"${isVolatile ? ',"store":"memory"' : ""}}`;
     const { url } = await openScriptedServer(json(200, body));
     const result = await create(["--url", url]);
-    expect(result).toExit(4, place);
+    expect(result).toExit(4, advice);
     expect(result.stderr).toContain(` --url ${url}"`);
   });
 

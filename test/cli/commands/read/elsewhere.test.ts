@@ -71,8 +71,8 @@ describe("the default store, while create sends to another server,", () => {
     await changeStore(store, { plants: [{ id: 1n, name: "fern" }], tokens: [token] });
   });
 
-  const toSentence = (verb: string, url = remoteUrl, place = "last login"): string =>
-    `this ${verb} ${store}; "create" sends to ${url} (${place})\n`;
+  const toSentence = (verb: string, url = remoteUrl, source = "last login"): string =>
+    `this ${verb} ${store}; "create" sends to ${url} (${source})\n`;
 
   it.each(["list", "get 1", "export", "token list"])("is noted by %s", async (words) => {
     await saveSettings(config, { url: remoteUrl });
