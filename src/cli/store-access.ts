@@ -7,11 +7,12 @@ import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../c
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { makeDirectory, toWriteError } from "../store/durable-files.ts";
 import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
 import { digestText, type Io } from "./io.ts";
-import { storeOption } from "./options/local.ts";
+import { serverOptions, storeOption } from "./options/local.ts";
+import { toLongFlag } from "./options/remote.ts";
 import { readDefaultUrl, readOption, toCommandLine } from "./options/values.ts";
 
 interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
@@ -190,4 +191,20 @@ export function makeDefaultDirectory(url: string, io: Io): void {
   } catch (error) {
     throw toWriteError(directory, error);
   }
+}
+
+/**
+ * Checks whether a command line selects a server. Only the flag does: a variable or the last login would change the target of
+ * a command that deletes.
+ *
+ * @throws UsageError if a flag belongs to the other kind of target
+ */
+export function selectsServer({ flags }: Pick<Run, "flags">): boolean {
+  if (flags["url"] === undefined) {
+    const [, row] = Object.entries(serverOptions).find(([name]) => flags[name] !== undefined) ?? [];
+    if (row === undefined) return false;
+    throw new UsageError(`${toLongFlag(row.flags)} is for a server: select it with --url`);
+  }
+  if (flags["store"] === undefined) return true;
+  throw new UsageError("--url excludes --store: remove one of them");
 }

@@ -22,8 +22,7 @@ import {
 } from "../options/local.ts";
 import { parseText, readOptions, toCommandLine } from "../options/values.ts";
 import type { RemoteStore } from "../remote-store.ts";
-import { changeStore, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
-import { selectsServer } from "../store-target.ts";
+import { changeStore, selectsServer, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 /** `plantstore delete`. */

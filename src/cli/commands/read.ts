@@ -17,8 +17,7 @@ import {
   storeOption,
 } from "../options/local.ts";
 import { parseText, readOptions, toCommandLine } from "../options/values.ts";
-import { explainMissing, readStore, toStoreCommand } from "../store-access.ts";
-import { selectsServer } from "../store-target.ts";
+import { explainMissing, readStore, selectsServer, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 

@@ -32,12 +32,6 @@ const data: DirectoryRules = {
 
 const rulesByKind = { config, data };
 
-/** A directory, and its source: a variable, or `the default`. */
-export interface FoundDirectory {
-  readonly path: string;
-  readonly source: string;
-}
-
 /**
  * Finds the directory of settings and credentials, which may not exist yet.
  *
@@ -57,8 +51,8 @@ export function findDataDirectory(io: DirectoryEnvironment): string {
   return locateDirectory("data", io).path;
 }
 
-/** As {@link findConfigDirectory} and {@link findDataDirectory}, with the source. */
-export function locateDirectory(kind: "config" | "data", io: DirectoryEnvironment): FoundDirectory {
+/** As {@link findConfigDirectory} and {@link findDataDirectory}, with the source: a variable, or `the default`. */
+export function locateDirectory(kind: "config" | "data", io: DirectoryEnvironment) {
   const rules = rulesByKind[kind];
   const { env, platform } = io;
   const own = env[rules.variable];

@@ -257,16 +257,13 @@ export const serverOptions = {
   },
 } as const satisfies Options;
 
-/** Where a command finds plants: in a store, or on a server. */
-const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
+/** Options of `get`: where a command finds plants, in a store or on a server. */
+export const getOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
 
 /** `--csv` of the commands that print plants. */
 const csvOption = {
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
-
-/** Options of `get`. */
-export const getOptions = targetOptions;
 
 const afterOption = option("--after <id>", "Only plants with a larger id", { type: plantId });
 const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
@@ -281,7 +278,7 @@ export const exportQueryOptions = {
 } as const satisfies Options;
 
 /** Options of `export`. */
-export const exportOptions = { ...exportQueryOptions, ...targetOptions } as const satisfies Options;
+export const exportOptions = { ...exportQueryOptions, ...getOptions } as const satisfies Options;
 
 /** Options of `backup`. */
 export const backupOptions = {
@@ -306,7 +303,7 @@ export const deleteReportOptions = {
 /** Options of `delete`. */
 export const deleteOptions = {
   ...deleteReportOptions,
-  ...targetOptions,
+  ...getOptions,
 } as const satisfies Options;
 
 /** The plants that `list` prints, and their format. */
@@ -323,7 +320,7 @@ export const listQueryOptions = {
 } as const satisfies Options;
 
 /** Options of `list`. */
-export const listOptions = { ...listQueryOptions, ...targetOptions } as const satisfies Options;
+export const listOptions = { ...listQueryOptions, ...getOptions } as const satisfies Options;
 
 /** Lifetime of a token: 1 minute … 10 years. */
 const tokenTime = types.duration(
