@@ -13,7 +13,6 @@ import { makeDefaultDirectory, nameStore } from "../store-access.ts";
 
 const listedExitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
 
-/** `plantstore backup`. */
 export const backupCommand: CommandBody = {
   description: `Copies a store that is a file (${describeForms("file")}) to another file while servers
 write to it. Every plant that was acknowledged before the backup starts is in the
@@ -31,7 +30,6 @@ A backup contains the digests of tokens, not the tokens.`,
   run: runBackup,
 };
 
-/** `plantstore verify`. */
 export const verifyCommand: CommandBody = {
   description: `Checks every page of a backup and every plant in it, and changes nothing. The file
 may be read-only, or a store that servers use. On standard output: the file,
@@ -43,7 +41,6 @@ of plantstore with this version, as JSON unless it is a terminal.`,
   run: runVerify,
 };
 
-/** `plantstore restore`. */
 export const restoreCommand: CommandBody = {
   description: `Verifies a backup, and replaces a store that is a file (${describeForms("file")}) with a
 copy of it. Stop every server on the store first: a store that is in use is not replaced. The old store

@@ -6,7 +6,6 @@ import { type Io, writeText } from "../io.ts";
 import { commonFlags, type Option, toLongFlag, versionFlag } from "../options/remote.ts";
 import type { Flags } from "../options/values.ts";
 
-/** `plantstore completion`. */
 export const completionCommand: CommandBody = {
   description: `Prints a script for bash, zsh or fish. With it, the Tab key completes commands,
 options and their values.`,

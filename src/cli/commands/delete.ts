@@ -25,7 +25,6 @@ import type { RemoteStore } from "../remote-store.ts";
 import { changeStore, selectsServer, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
-/** `plantstore delete`. */
 export const deleteCommand: CommandBody = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
 end. Opens the store itself, without a server or a token. Servers may use it at the

@@ -8,7 +8,6 @@ import { writeText } from "../io.ts";
 import { explainOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 
-/** `plantstore explain`. */
 export const explainCommand: CommandBody = {
   description: `Explains error numbers of a plant store: their condition, how to fix them, and the
 exit code of "plantstore create". The first digits of a number select all numbers

@@ -3,7 +3,6 @@ import type { CommandBody, Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { listManualFiles, listTopics, readTopic } from "../topics.ts";
 
-/** `plantstore help`. */
 export const helpCommand: CommandBody = {
   description:
     'Prints the help of a command, or a topic or another file of the manual. Without a word, lists the commands and the topics. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',

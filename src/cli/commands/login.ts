@@ -36,7 +36,6 @@ import { checkTokenWithProgress, findServerProblem, toErrorProblem } from "../se
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 
-/** `plantstore login`. */
 export const loginCommand: CommandBody = {
   description: `Saves a token for a plant store and makes that plant store the default. Reads
 the token from --token-file, from a prompt that does not show it, or from
@@ -58,7 +57,6 @@ certificates of --cacert are saved with the token.`,
   run: runLogin,
 };
 
-/** `plantstore logout`. */
 export const logoutCommand: CommandBody = {
   description: `Removes the saved token for a plant store from this machine, and the certificates
 of its login: without --url, those of the default, which is then the default no

@@ -7,7 +7,6 @@ import { writeText } from "../io.ts";
 import { openApiOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 
-/** `plantstore openapi`. */
 export const openApiCommand: CommandBody = {
   description: `Prints the interface description, OpenAPI 3.1, of a plant store with default
 options. A running server publishes its own at /openapi.json, without a token.`,

@@ -11,7 +11,6 @@ import { readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
 import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 
-/** `plantstore ping`. */
 export const pingCommand: CommandBody = {
   description: `Checks whether a plant store is ready to create plants: the server runs, is not
 stopping, its storage is writable, and plants are created at exactly this URL.

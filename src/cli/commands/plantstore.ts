@@ -14,7 +14,6 @@ const showsStatus = `"plantstore status" shows settings and finds problems`;
 const creates = `"plantstore create" creates plants, also from files`;
 const reads = `"plantstore list" prints plants, and "plantstore get ID" prints one`;
 
-/** `plantstore`. */
 export const plantstoreCommand: Command = {
   name: "plantstore",
   summary: "Durable store of plants",

@@ -21,7 +21,6 @@ import { explainMissing, readStore, selectsServer, toStoreCommand } from "../sto
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 
-/** `plantstore list`. */
 export const listCommand: CommandBody = {
   description: `Lists plants in a store in the order of their ids: as a table on a terminal,
 otherwise as one line of JSON per plant. Reads the store itself, without a server
@@ -41,7 +40,6 @@ select no server. A table ends after 100 plants unless --limit is given.`,
   run: printPlants,
 };
 
-/** `plantstore get`. */
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, in the order of
 the ids. Names the unknown ids at the end. Reads the store itself, without a
@@ -64,7 +62,6 @@ line from standard input, or JSON with an id, as create, list and export print i
   run: printPlant,
 };
 
-/** `plantstore export`. */
 export const exportCommand: CommandBody = {
   description: `Prints all plants in a store in the order of their ids, as one line of JSON per
 plant or as CSV. Reads the store itself, without a server or a token. Servers may

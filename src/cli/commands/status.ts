@@ -38,7 +38,6 @@ import {
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 import { isActive } from "./token.ts";
 
-/** `plantstore status`. */
 export const statusCommand: CommandBody = {
   description: `Shows the server, the token and the store that commands use, the directories,
 and each setting that is not at its default. Each value has its source: a flag, an

@@ -61,7 +61,6 @@ tokens have one name, the prefix selects one of them.`,
   run: runTokenRevoke,
 };
 
-/** `plantstore token`. */
 export const tokenCommand: CommandBody = {
   description: `Manages the tokens in a store, which decide who can create plants. Opens the
 store itself, without a server. Running servers follow within one second.`,

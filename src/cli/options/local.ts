@@ -107,7 +107,6 @@ const storeSetting = setting("--store <url>", `Store of plants: ${describeForms(
   shownDefault: "<data dir>/plants.db",
 });
 
-/** Options of `serve`. */
 export const serveOptions = {
   host: setting("--host <host>", "Address to listen on", { ...address, ...storeOptions.host }),
   port: setting("--port <port>", "Port; 0 selects a free port", {
@@ -277,17 +276,14 @@ export const exportQueryOptions = {
   tag: tagOption,
 } as const satisfies Options;
 
-/** Options of `export`. */
 export const exportOptions = { ...exportQueryOptions, ...getOptions } as const satisfies Options;
 
-/** Options of `backup`. */
 export const backupOptions = {
   isForced: toggleFlag("--force", "Replace the file if it exists"),
   ...jsonOption,
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `restore`. */
 export const restoreOptions = {
   isForced: toggleFlag("--force", "Replace a store that has plants; it remains under another name"),
   ...jsonOption,
@@ -300,7 +296,6 @@ export const deleteReportOptions = {
   json: toggleFlag("--json", "Print each id and whether its plant was deleted as JSON"),
 } as const satisfies Options;
 
-/** Options of `delete`. */
 export const deleteOptions = {
   ...deleteReportOptions,
   ...getOptions,
@@ -319,7 +314,6 @@ export const listQueryOptions = {
   tag: tagOption,
 } as const satisfies Options;
 
-/** Options of `list`. */
 export const listOptions = { ...listQueryOptions, ...getOptions } as const satisfies Options;
 
 /** Lifetime of a token: 1 minute … 10 years. */
@@ -341,7 +335,6 @@ const lifetime = {
   },
 };
 
-/** Options of `token issue`. */
 export const tokenIssueOptions = {
   name: option("--name <text>", "Name of the token, such as ci", { type: tokenName }),
   lifetimeMs: option("--expires <time>", "Time until the end: 90m, 12h, 30d, or 2030-12-31", {
@@ -352,14 +345,12 @@ export const tokenIssueOptions = {
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `token list`. */
 export const tokenListOptions = {
   isAll: toggleFlag("--all", "Show expired and revoked tokens too"),
   ...jsonOption,
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `token revoke`. */
 export const tokenRevokeOptions = {
   delayMs: option("--in <time>", "Time for which the token stays valid: 90m, 24h or 7d", {
     type: tokenTime,
@@ -371,7 +362,6 @@ export const tokenRevokeOptions = {
   ...storeOption,
 } as const satisfies Options;
 
-/** Options of `status`. */
 export const statusOptions = {
   showsAll: toggleFlag("--all", "Show the settings at their defaults too"),
   json: toggleFlag("--json", "Print the report as JSON"),

@@ -180,12 +180,10 @@ export const jsonOption = {
   json: toggleFlag("--json", "Print JSON even on a terminal"),
 } as const satisfies Options;
 
-/** Options of `explain`. */
 export const explainOptions = {
   json: toggleFlag("--json", "Print the errors as JSON, one per line"),
 } as const satisfies Options;
 
-/** Options of `ping`. */
 export const pingOptions = {
   waitMs: option("--wait <time>", "Maximum time to wait for the server: 500ms, 30s or 2m", {
     type: types.timeLimit({ min: 0, max: types.msPerUnit.d }),
@@ -196,13 +194,11 @@ export const pingOptions = {
   ...requestOptions,
 } as const satisfies Options;
 
-/** Options of `login`. */
 export const loginOptions = {
   ...requestOptions,
   tokenFile: createOptions.tokenFile,
 } as const satisfies Options;
 
-/** Options of `openapi`. */
 export const openApiOptions = {
   // Without the last login, so that the output does not depend on it.
   url: setting("--url <url>", urlOption.url.help, {

@@ -3,7 +3,6 @@ import { type CommandBody, describeVariables, serverHints, tokenAdvice } from ".
 import { requestExitCodes } from "../../command-error.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
-/** `plantstore create`. */
 export const createCommand: CommandBody = {
   description: `Creates plants: one from ${plantFlagList}, or those in files and standard input,
 as JSON in any layout (NDJSON, arrays, concatenated), or as a table if the name

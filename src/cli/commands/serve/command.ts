@@ -2,7 +2,6 @@
 import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
 import { serveOptions } from "../../options/local.ts";
 
-/** `plantstore serve`. */
 export const serveCommand: CommandBody = {
   description: `Serves a plant store over HTTP until Ctrl-C. Prints its URL on stdout once it
 accepts requests. The first start of a store issues a token and saves it, so that
