@@ -89,9 +89,9 @@ function describe(
   const after = attempts > 1 ? ` after ${attempts} attempts` : "";
   switch (reason) {
     case "refused":
-      return `cannot connect to ${origin}${after}: ${connectReasons[detail] ?? detail}`;
+      return `cannot connect to ${origin}${after}: ${toReason(detail)}`;
     case "unknownHost":
-      return `cannot resolve the host of ${origin}${after} (${lookupReasons[detail] ?? detail})`;
+      return `cannot resolve the host of ${origin}${after} (${toReason(detail)})`;
     case "insecure":
       return `no secure connection to ${origin}${after}: ${detail}`;
     case "timeout":
@@ -103,16 +103,17 @@ function describe(
   }
 }
 
-/** Reasons by the code of a connection that cannot be opened. */
-const connectReasons: Readonly<Record<string, string>> = {
+/** The words for the `detail` of an UnavailableError. */
+export function toReason(detail: string): string {
+  return reasons[detail] ?? detail;
+}
+
+/** By the code of a connection that cannot be opened, or of a failed name lookup. */
+const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   ECONNREFUSED: "connection refused",
   ENOENT: "no such socket",
   ENOTSOCK: "it is not a socket",
-};
-
-/** Reasons by the code of a failed name lookup. */
-const lookupReasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: "no name server responded",
   ENOTFOUND: "unknown name",
 };

@@ -1,6 +1,11 @@
 /** Messages about plants that are not created. A create without a failure does not load them. */
 import type { Retry } from "../../../client/create-plant.ts";
-import { categorizeError, type FinalResponse, type Rejection } from "../../../client/results.ts";
+import {
+  categorizeError,
+  type FinalResponse,
+  type Rejection,
+  toReason,
+} from "../../../client/results.ts";
 import { errorTable } from "../../../core/errors.ts";
 import { quoteInput } from "../../../core/messages.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -10,7 +15,7 @@ const maxSentenceLength = 1000;
 
 /** Describes a failed attempt. The text may be followed by a comma or a colon. */
 export function describeUnavailable({ failure }: Retry, url: string): string {
-  const reason = "error" in failure ? `error ${failure.error.error}` : failure.detail;
+  const reason = "error" in failure ? `error ${failure.error.error}` : toReason(failure.detail);
   return `${url} is unavailable (${quoteInput(reason, 100)})`;
 }
 
