@@ -92,7 +92,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
   async function perform(request: ServerRequest, route: Route): Promise<OperationResult> {
-    if (!route.needsToken) return await route.perform({ request }, options.backend());
+    if (!route.needsToken) return route.perform({ request }, options.backend());
     const digest = readCredential(request);
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
@@ -114,7 +114,9 @@ export function createHandler(options: HandlerOptions): Handler {
       while (!authenticator.isFresh(digest, arrivedAtMs)) await authenticator.refresh();
       return authenticator.check(digest) ?? body;
     };
-    return await route.perform({ request, readBody }, route.segments, backend);
+    // A promise of a promise takes three turns of the microtask queue.
+    const result = await route.perform({ request, readBody }, route.segments, backend);
+    return result;
   }
 
   async function waitForStart(): Promise<ServerBackend | RequestError> {
