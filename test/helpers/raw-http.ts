@@ -76,9 +76,11 @@ export async function untilRead(port: number): Promise<void> {
   await exchangeRaw(port, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
 
+// The errors of the other operations have the same schema.
+const described = { onConflict: "replace", operations: "all" } as const;
 const checkCreateResponse = {
-  contract: createResponseCheck(readDescription({ onConflict: "replace" })),
-  http: createResponseCheck(readDescription({ onConflict: "replace", statusMode: "http" })),
+  contract: createResponseCheck(readDescription(described)),
+  http: createResponseCheck(readDescription({ ...described, statusMode: "http" })),
 };
 
 /**
