@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { runSql, useOwnPostgres } from "../helpers/postgres.ts";
+import { runSql, startSynchronousStandby, useOwnPostgres, withHost } from "../helpers/postgres.ts";
 import type { PostgresServer } from "../helpers/postgres-server.ts";
 import { type Running, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -11,18 +11,7 @@ const primary = useOwnPostgres();
 let standby: PostgresServer;
 
 beforeAll(async () => {
-  await primary.stop();
-  standby = await primary.startStandby();
-  await primary.start();
-  await runSql(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await runSql(primary.url, "SELECT pg_reload_conf()");
-  await vi.waitUntil(
-    async () => {
-      const sql = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
-      return (await runSql(primary.url, sql)).length > 0;
-    },
-    { timeout: 60_000 },
-  );
+  standby = await startSynchronousStandby(primary);
 }, 120_000);
 afterAll(() => standby.remove());
 
@@ -89,8 +78,7 @@ function countCreated(clients: readonly BulkClient[]): number {
 
 it("keeps every acknowledged plant, has one winner per id, and continues by itself", async () => {
   const home = await createTemporaryDirectory();
-  const hosts = [primary, standby].map(({ url }) => new URL(url).host).join(",");
-  const store = primary.url.replace(new URL(primary.url).host, hosts);
+  const store = withHost(primary.url, standby.url);
   const env = { PLANTSTORE_STORE: store, PLANTSTORE_TOKEN: token };
   const servers = [1, 2].map(() => startBinary(["serve", "--port", "0"], { home, env }));
   const urls = await Promise.all(servers.map((server) => server.firstLine));

@@ -1,7 +1,7 @@
 /** PostgreSQL for tests: the server in PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the tests of a file. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
 import type { Limits } from "../../src/store/postgres/database.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import type { OnEnd } from "./temporary-directory.ts";
@@ -39,6 +39,29 @@ export function useOwnPostgres(): PostgresServer {
     startStandby: () => started().startStandby(),
     remove: () => started().remove(),
   };
+}
+
+/** Starts a standby of a server, and waits until the server waits for it at every commit. */
+export async function startSynchronousStandby(primary: PostgresServer): Promise<PostgresServer> {
+  await primary.stop();
+  const standby = await primary.startStandby();
+  await primary.start();
+  await runSql(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await runSql(primary.url, "SELECT pg_reload_conf()");
+  await vi.waitUntil(
+    async () => {
+      const sql = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
+      return (await runSql(primary.url, sql)).length > 0;
+    },
+    { timeout: 60_000 },
+  );
+  return standby;
+}
+
+/** Returns the URL of a database that has a host and, after a failover, another one. */
+export function withHost(url: string, other: string): string {
+  const { host } = new URL(url);
+  return url.replace(host, `${host},${new URL(other).host}`);
 }
 
 /** Time limits of an engine that must not fail on a busy machine. */
