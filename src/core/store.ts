@@ -105,12 +105,6 @@ interface StoreParts {
   endToken(token: EndedToken): Promise<void>;
   /** Records the day on which tokens were used; an earlier day changes nothing. Not durable. */
   recordTokenUse(digests: readonly string[], day: number): Promise<void>;
-  /**
-   * Deletes plants durably. Only stores that several processes can open have it.
-   *
-   * @returns the ids that were deleted, without the unknown ones
-   */
-  delete?(ids: readonly bigint[]): Promise<readonly bigint[]>;
   /** Removes all plants, and no token. Only stores in memory have it. */
   clear?(): Promise<void>;
   /** Closes it after all accepted calls have ended. May be called twice. */
@@ -125,6 +119,12 @@ export interface PlantStore extends StoreParts {
   create(plant: NewPlant, onConflict: ConflictPolicy): Promise<Committed<CreateResult>>;
   /** Deletes a plant together with the changes that arrive at the same time. Resolves as {@link PlantStore.create} does. */
   deletePlant(id: bigint): Promise<Committed<DeleteResult>>;
+  /**
+   * Deletes plants together, and removes their text where the engine can. Resolves once the deletions are durable.
+   *
+   * @returns the ids that were deleted, without the unknown ones
+   */
+  delete(ids: readonly bigint[]): Promise<readonly bigint[]>;
   /** As `list`, but does not wait for changes that are not committed yet. Every plant that it shows is durable. */
   listCommitted(query: PlantQuery): Promise<readonly NewPlant[]>;
 }
@@ -148,6 +148,8 @@ export interface StoreEngine extends StoreParts {
   commit(entries: readonly CommitEntry[]): Promise<readonly CommitResult[]>;
   /** As `list`, once all that it shows is durable. Absent if `list` shows nothing else. */
   listDurable?(query: PlantQuery): Promise<readonly NewPlant[]>;
+  /** Removes the text of deleted plants from the log, unless others read it. Absent without such a log. */
+  emptyLog?(): Promise<void>;
 }
 
 /**

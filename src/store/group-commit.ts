@@ -121,6 +121,12 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     return result;
   }
 
+  async function deleteAll(ids: readonly bigint[]): Promise<readonly bigint[]> {
+    const results = await engine.commit(ids.map((id) => ({ kind: "delete", id })));
+    await engine.emptyLog?.();
+    return ids.filter((_, index) => results[index] === "deleted");
+  }
+
   async function close(): Promise<void> {
     await Promise.all([lastCommit, ...otherCalls]);
     await engine.close();
@@ -139,9 +145,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     readTokens: (knownVersion) => accept(() => engine.readTokens(knownVersion)),
     endToken: (token) => accept(() => engine.endToken(token)),
     recordTokenUse: (digests, day) => accept(() => engine.recordTokenUse(digests, day)),
-    ...(engine.delete && {
-      delete: (ids) => accept(() => lastCommit.then(() => engine.delete?.(ids) ?? [])),
-    }),
+    delete: (ids) => accept(() => lastCommit.then(() => deleteAll(ids))),
     ...(engine.clear && {
       clear: () => accept(() => lastCommit.then(() => engine.clear?.())),
     }),

@@ -201,12 +201,12 @@ function selectTarget(run: Run): Target {
     open: (signal, work) =>
       changeStore(url, { flags, io, terminal, signal }, async (store) => {
         await warnIfElsewhere(url, run, "changes", store);
-        await work(createStoreDeleter(store, name));
+        await work(createStoreDeleter(store));
       }),
   };
 }
 
-function createStoreDeleter(store: PlantStore, name: string): PlantDeleter {
+function createStoreDeleter(store: PlantStore): PlantDeleter {
   async function find(ids: readonly bigint[]): Promise<readonly bigint[]> {
     const found: bigint[] = [];
     for (const id of ids) {
@@ -218,9 +218,7 @@ function createStoreDeleter(store: PlantStore, name: string): PlantDeleter {
     find,
     async *delete(ids) {
       const found = await find(ids);
-      const deleted = found.length === 0 ? [] : await store.delete?.(found);
-      if (deleted === undefined) throw new CommandError("usage", `${name} cannot delete plants`);
-      const known = new Set(deleted);
+      const known = new Set(found.length === 0 ? [] : await store.delete(found));
       yield ids.map((id) => ({ id, isDeleted: known.has(id) }));
     },
   };

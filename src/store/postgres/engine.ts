@@ -116,14 +116,6 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
     // A plant whose wait for the standby was cancelled is visible, and not yet confirmed.
     listDurable: (query) => call(() => write((client) => statements.listPlants(client, query))),
     count: (filter) => find((client) => statements.countPlants(client, filter)),
-    async delete(ids) {
-      // An attempt whose connection was lost during COMMIT may have deleted them.
-      const deleted = new Set<bigint>();
-      await change(async (client) => {
-        for (const id of await statements.deletePlants(client, ids)) deleted.add(id);
-      });
-      return [...new Set(ids)].filter((id) => deleted.has(id));
-    },
     // The statement of a create, which fails on a read-only server, without the privilege, or with other columns.
     checkWritable: () =>
       check(() => write(async (client) => void (await statements.insertPlants(client, [])))),

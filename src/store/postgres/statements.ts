@@ -131,16 +131,9 @@ export async function findCommitted(
   return new Set(rows.map(({ xid }) => xid));
 }
 
-/** Deletes plants. @returns the ids of the deleted plants */
-export async function deletePlants(
-  client: ClientBase,
-  ids: readonly bigint[],
-): Promise<readonly bigint[]> {
-  const { rows } = await client.query<{ id: string }>(
-    "DELETE FROM plants WHERE id = ANY ($1::int8[]) RETURNING id",
-    [ids.map(String)],
-  );
-  return rows.map(({ id }) => BigInt(id));
+/** Deletes plants. */
+export async function deletePlants(client: ClientBase, ids: readonly bigint[]): Promise<void> {
+  await client.query("DELETE FROM plants WHERE id = ANY ($1::int8[])", [ids.map(String)]);
 }
 
 /** Returns the stored plant of an id. */

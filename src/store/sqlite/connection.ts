@@ -99,7 +99,8 @@ export function createConnection(database: SqliteDatabase, versionBefore = 0) {
     getVersionBefore: (): number => versionBefore,
     commit: (entries: PackedEntries): readonly CommitResult[] =>
       retryWhileBusy(() => {
-        if (entries.actions.includes("delete")) overwriteDeleted(database);
+        // From then on, deleted text is overwritten in the database.
+        if (entries.actions.includes("delete")) database.exec("PRAGMA secure_delete = ON");
         return inTransaction(database, () => changeAll(statements, entries));
       }),
     get: (id: bigint): NewPlant | undefined =>
@@ -117,18 +118,7 @@ export function createConnection(database: SqliteDatabase, versionBefore = 0) {
         const row = statements.countPlants.get(...toFilterValues(filter));
         return Number((row as { count: bigint }).count);
       }),
-    /** @returns the ids that were deleted */
-    delete: (ids: readonly bigint[]): readonly bigint[] => {
-      const deleted = retryWhileBusy(() => {
-        overwriteDeleted(database);
-        return inTransaction(database, () =>
-          ids.filter((id) => deletePlant(statements, id) === "deleted"),
-        );
-      });
-      // It contains the text of the plants too.
-      retryWhileBusy(() => emptyLog(database));
-      return deleted;
-    },
+    emptyLog: (): void => retryWhileBusy(() => emptyLog(database)),
     checkWritable: (): void =>
       retryWhileBusy(() =>
         inTransaction(database, () => {
@@ -167,11 +157,6 @@ export function createConnection(database: SqliteDatabase, versionBefore = 0) {
         database.close();
       }),
   };
-}
-
-/** From now on, deleted text is overwritten in the database. */
-function overwriteDeleted(database: SqliteDatabase): void {
-  database.exec("PRAGMA secure_delete = ON");
 }
 
 /** Empties the log, unless a reader takes too long. */

@@ -79,7 +79,7 @@ export async function openSqliteEngine(
     get: (id) => reader.call("get", id),
     list: async (query) => unpackPlants(await reader.call("list", query)),
     count: (filter) => reader.call("count", filter),
-    delete: (ids) => write(writer, () => writer.call("delete", ids)),
+    emptyLog: () => write(writer, () => writer.call("emptyLog")),
     checkWritable: () => write(writer, () => writer.call("checkWritable")),
     addToken: (token) => write(writer, () => writer.call("addToken", token)),
     listTokens: () => writer.call("listTokens"),

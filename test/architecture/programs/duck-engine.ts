@@ -17,16 +17,7 @@ async function openDuck(path: string, mustExist = false): Promise<StoreEngine> {
   const engine = engines.get(path) ?? createMemoryEngine();
   engines.set(path, engine);
   await writeFile(path, "duck", { mode: 0o600 });
-  return {
-    ...engine,
-    async delete(ids) {
-      const plants = await engine.list({ limit: Number.POSITIVE_INFINITY });
-      const kept = plants.filter(({ id }) => !ids.includes(id));
-      await engine.clear?.();
-      await engine.commit(kept.map((plant) => ({ kind: "create", plant, onConflict: "reject" })));
-      return ids.filter((id) => plants.some((plant) => plant.id === id));
-    },
-  };
+  return engine;
 }
 
 /** Stores plants in a duck. */

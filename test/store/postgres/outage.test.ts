@@ -79,7 +79,8 @@ describe("a connection that is lost during a commit", () => {
     const pine = { id: 2n, name: "pine" };
     const plants = [fern, pine, { id: 3n, name: "rose" }];
     const { proxy, engine } = await openLossyStore(text, fate, count, plants);
-    expect(await engine.delete?.([3n, 4n, 1n])).toEqual([3n, 1n]);
+    const deletions = [3n, 4n, 1n].map((id) => ({ kind: "delete", id }) as const);
+    expect(await engine.commit(deletions)).toEqual(["deleted", "absent", "deleted"]);
     expect(proxy.losses).toBe(count);
     expect(await engine.list({ limit: 10 })).toEqual([pine]);
   });

@@ -132,7 +132,7 @@ describe("a store of version 5", () => {
     const entries = [...toEntries(plants), toEntry(7n, "moss"), toEntry(1n, "rose", "replace")];
     const results = await engine.commit(entries);
     expect(results.join(" ")).toBe("unchanged unchanged unchanged created replaced");
-    expect(await engine.delete?.([7n])).toEqual([7n]);
+    expect(await engine.commit([{ kind: "delete", id: 7n }])).toEqual(["deleted"]);
     await engine.close();
     expect(readRows(path, listParts)).toEqual(readRows(await createStore([]), listParts));
     expect(readRows(path, "PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
