@@ -7,10 +7,11 @@ import {
   comparePlants,
   deletePlants,
   findCommitted,
-  findTransactionId,
+  findTransaction,
   insertPlants,
   lockPlants,
   replacePlants,
+  type Transaction,
 } from "./statements.ts";
 
 /** A change with its position in the batch. */
@@ -36,8 +37,7 @@ type Outcomes = ReadonlyMap<Group, Outcome>;
 
 /** The outcome of a group in a transaction that may have been committed. */
 interface UncertainOutcome extends Outcome {
-  /** The id of the transaction. */
-  readonly xid: string;
+  readonly transaction: Transaction;
 }
 
 type UncertainOutcomes = ReadonlyMap<Group, UncertainOutcome>;
@@ -51,7 +51,7 @@ export type AttemptCommit = (write: Database["write"]) => Promise<readonly Commi
 
 /**
  * Prepares the commit of a batch. If a connection is lost during COMMIT, whether the batch was stored is unknown. The next
- * attempt asks PostgreSQL, and a group that was stored keeps its results.
+ * attempt asks PostgreSQL, and a group that was stored keeps its results, unless PostgreSQL has restarted meanwhile.
  */
 export function createCommit(entries: readonly CommitEntry[]): AttemptCommit {
   const groups = groupById(entries);
@@ -83,19 +83,19 @@ async function writeGroups(
   uncertain: UncertainOutcomes,
 ): Promise<UncertainOutcomes> {
   const created = new Map(groups.map((group) => [group, decide(group)]));
-  const [inserted, xid] = await Promise.all([
+  const [inserted, transaction] = await Promise.all([
     insertPlants(client, [...created].flatMap(toInserted)),
-    findTransactionId(client),
+    findTransaction(client),
   ]);
   const others = groups.filter(({ id }) => !inserted.has(id));
   const stored = await findStored(client, others);
-  const known = await findKnown(client, groups, stored, uncertain);
+  const known = await findKnown(client, groups, stored, uncertain, transaction.run);
 
   const outcomes = new Map(
     groups.map((group) => {
       const isStored = stored.get(group);
       const outcome = isStored === undefined ? created.get(group) : decide(group, isStored);
-      return [group, known.get(group) ?? { ...(outcome ?? decide(group)), xid }];
+      return [group, known.get(group) ?? { ...(outcome ?? decide(group)), transaction }];
     }),
   );
   const changed = [...outcomes].filter(([group]) => !known.has(group));
@@ -158,12 +158,18 @@ async function findStored(
   return new Map(present.map((group) => [group, (create) => same.has(create)]));
 }
 
-/** Returns the outcomes of an earlier attempt that was committed. @throws an error if that is uncertain */
+/**
+ * Returns the outcomes of an earlier attempt that was committed.
+ *
+ * @param run of PostgreSQL now
+ * @throws an error if that is uncertain
+ */
 async function findKnown(
   client: ClientBase,
   groups: readonly Group[],
   stored: ReadonlyMap<Group, IsStored>,
   uncertain: UncertainOutcomes,
+  run: string,
 ): Promise<UncertainOutcomes> {
   const earlier = groups.flatMap((group): [Group, UncertainOutcome][] => {
     const outcome = uncertain.get(group);
@@ -171,15 +177,18 @@ async function findKnown(
   });
   const xids = await findCommitted(
     client,
-    earlier.map(([, { xid }]) => xid),
+    earlier.map(([, { transaction }]) => transaction.xid),
   );
-  const committed = earlier.filter(([, { xid }]) => xids.has(xid));
-  for (const [group, { written, xid }] of committed) {
+  const committed = earlier.filter(([, { transaction }]) => xids.has(transaction.xid));
+  for (const [group, { written, transaction }] of committed) {
     const isStored = stored.get(group);
     const isInPlace =
       typeof written === "object" ? isStored?.(written) === true : isStored === undefined;
-    // Another server may have changed it since, or the id of the transaction is that of another one after a failover.
-    if (!isInPlace) throw createError("OUTCOME_UNKNOWN", `transaction ${xid}`);
+    // Another server may have changed it since. In another run, the id may be that of another server's transaction, which
+    // made the same change.
+    if (!isInPlace || transaction.run !== run) {
+      throw createError("OUTCOME_UNKNOWN", `transaction ${transaction.xid}`);
+    }
   }
   return new Map(committed);
 }

@@ -107,16 +107,23 @@ export async function replacePlants(
   await client.query(`${insertSent} DO UPDATE SET ${replacedColumns}`, toColumns(plants));
 }
 
-/** Returns the id of the current transaction. */
-export async function findTransactionId(client: ClientBase): Promise<string> {
-  const { rows } = await client.query<{ xid: string }>("SELECT pg_current_xact_id() AS xid");
-  return rows[0]?.xid ?? "";
+/** A transaction. */
+export interface Transaction {
+  readonly xid: string;
+  /** Names the run of the server: after a crash or a failover that lost a transaction, its id can be that of another one. */
+  readonly run: string;
 }
 
-/**
- * Returns which transactions were committed, of those that have ended. After a crash or a failover that lost a transaction, its
- * id can be that of another one.
- */
+/** Returns the current transaction. */
+export async function findTransaction(client: ClientBase): Promise<Transaction> {
+  // The statistics begin again when PostgreSQL recovers from the crash of one of its processes.
+  const { rows } = await client.query<Transaction>(`
+    SELECT pg_current_xact_id() AS xid, concat(pg_postmaster_start_time(), ', ', stats_reset) AS run
+    FROM pg_stat_bgwriter`);
+  return rows[0] as Transaction;
+}
+
+/** Returns which transactions were committed, of those that have ended. */
 export async function findCommitted(
   client: ClientBase,
   xids: readonly string[],
