@@ -19,7 +19,7 @@ const packages = {
 
 /** A program with the generated types. Its id is a bigint. */
 const program = `
-import { stringify } from "lossless-json";
+import { parse, stringify } from "lossless-json";
 import createClient from "openapi-fetch";
 import type { paths } from "./plant-store.ts";
 
@@ -33,14 +33,22 @@ const created = await client.POST("/plants", { body: { id: 9007199254740993n, na
 const name: string | undefined = created.data?.name;
 const rejected = await client.POST("/plants", { body: { id: 9007199254740993n, name: "moss" } });
 const error: number | undefined = rejected.error?.error;
+const query = { after: 9007199254740992n, limit: 1 };
+const listed = await client.GET("/plants", { params: { query }, parseAs: "text" });
+const [plant] = parse(listed.data ?? "", undefined, BigInt) as { id: bigint; name: string }[];
+const id = plant?.id ?? 0n;
+const del = async () => client.DELETE("/plants/{id}", { params: { path: { id } } });
+const [deleted, absent] = [await del(), await del()];
+const absence: number | undefined = absent.error?.error;
 console.log(JSON.stringify([created.response.status, name, rejected.response.status, error]));
+console.log(JSON.stringify([\`\${id}\`, plant?.name, deleted.response.status, absence]));
 // @ts-expect-error The id is required.
 const incomplete: paths["/plants"]["post"]["requestBody"]["content"]["application/json"] = { name };
 void incomplete;
 `;
 
-it("a generated client creates a plant with an id above 2^53", async () => {
-  await using server = await startServer({ basePath: "/v1" });
+it("a generated client creates, lists and deletes a plant with an id above 2^53", async () => {
+  await using server = await startServer({ basePath: "/v1", operations: "all" });
   const document = await (await fetch(new URL("/openapi.json", server.url))).text();
   const types = await openapiTypescript(document, {
     transform: ({ format }) =>
@@ -56,8 +64,10 @@ it("a generated client creates a plant with an id above 2^53", async () => {
 
   const args = [join(directory, "client.js"), server.url, testToken];
   const { stdout } = await run(process.execPath, args);
-  expect(JSON.parse(stdout)).toEqual([200, "fern", 400, 40900]);
-  const id = 9007199254740993n;
-  expect(await server.store.get(id)).toEqual({ id, name: "fern" });
-  expect(await server.store.get(9007199254740992n)).toBeUndefined();
+  const lines = stdout.trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    [200, "fern", 400, 40900],
+    ["9007199254740993", "fern", 204, 40401],
+  ]);
+  expect(await server.store.get(9007199254740993n)).toBeUndefined();
 });
