@@ -8,30 +8,16 @@ export const maxPageSize = 2 ** 20;
 /** Share of a plant in the size of its page, besides its text: about what its objects take in memory. */
 export const plantSize = 512;
 
-/** An engine measures text in UTF-16 code units, or in bytes as the database stores it: at most 6 for each unit. */
-const maxUnitBytes = 6;
-
-/** Returns the size of a plant in a page, with its text in UTF-16 code units. */
-function toPageSize(plant: NewPlant): number {
-  return plantSize + toTextLength(plant);
-}
-
 /** Takes plants until their page is full. */
 export function takePage(plants: Iterable<NewPlant>, limit: number): NewPlant[] {
   const page: NewPlant[] = [];
   let size = 0;
   for (const plant of plants) {
     page.push(plant);
-    size += toPageSize(plant);
+    size += plantSize + toTextLength(plant);
     if (page.length === limit || size >= maxPageSize) break;
   }
   return page;
-}
-
-/** Checks whether a page with fewer plants than its limit may have ended by its size. */
-function mayContinue(page: readonly NewPlant[]): boolean {
-  const size = page.reduce((sum, plant) => sum + toPageSize(plant), 0);
-  return size * maxUnitBytes >= maxPageSize;
 }
 
 /**
@@ -42,19 +28,19 @@ export async function* readPlantPages(
   store: Pick<StoreReader, "list">,
   query: PlantQuery,
 ): AsyncGenerator<readonly NewPlant[], void, undefined> {
-  let { afterId, limit: left } = query;
-  let next: Promise<readonly NewPlant[]> | undefined = store.list(query);
-  while (next !== undefined) {
-    const page: readonly NewPlant[] = await next;
-    if (page.length === 0) return;
-    afterId = page.at(-1)?.id;
+  let { limit: left } = query;
+  let next = store.list(query);
+  for (;;) {
+    const page = await next;
+    const last = page.at(-1);
+    if (last === undefined) return;
     left -= page.length;
-    next = undefined;
-    if (left > 0 && mayContinue(page)) {
-      next = store.list({ ...query, afterId, limit: left });
+    if (left > 0) {
+      next = store.list({ ...query, afterId: last.id, limit: left });
       // A caller that stops here never sees its failure.
       next.catch(() => undefined);
     }
     yield page;
+    if (left === 0) return;
   }
 }

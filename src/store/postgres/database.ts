@@ -128,7 +128,6 @@ export function createDatabase(
           ({ backend } = settings);
           if (isWriter) assertFlushing(settings.fsync, shownUrl);
           assertEncoding(settings.encoding, shownUrl);
-          if (isWriter) assertTriggers(settings.replicationRole, shownUrl);
         });
       const [result] = await Promise.all([work(client), began]);
       await endTransaction(client, end);
@@ -262,8 +261,6 @@ interface Settings {
   readonly backend: number;
   readonly encoding: string;
   readonly fsync: string;
-  /** `replica` switches off triggers and foreign keys. */
-  readonly replicationRole: string;
 }
 
 /**
@@ -293,7 +290,6 @@ function beginWith(
  */
 const useSettings = `SELECT pg_backend_pid() AS backend,
   current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
-  current_setting('session_replication_role') AS "replicationRole",
   set_config('synchronous_commit', CASE current_setting('synchronous_commit')
     WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true)`;
 
@@ -317,14 +313,6 @@ function assertFlushing(fsync: string | undefined, shownUrl: string): void {
 function assertEncoding(encoding: string, shownUrl: string): void {
   if (encoding === "UTF8") return;
   const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;
-  throw createStoreError(unusable(problem), shownUrl);
-}
-
-/** Asserts that triggers and foreign keys of the database work. @throws StoreError `unusable` */
-function assertTriggers(replicationRole: string, shownUrl: string): void {
-  if (replicationRole !== "replica") return;
-  const problem =
-    "has a role with session_replication_role=replica, which switches off triggers and foreign keys: reset it with ALTER ROLE";
   throw createStoreError(unusable(problem), shownUrl);
 }
 

@@ -124,16 +124,14 @@ export async function assertCurrent(
 /** Returns the plant store's tables in the current schema. */
 async function findTables(client: ClientBase, store: string): Promise<readonly string[]> {
   // One statement, because another server may be creating the tables. The catalog lists tables without privileges too.
-  const { rows } = await client.query<{ schema: string | null; tables: string[] }>(`
+  const { rows } = await client.query<{ schema: string; tables: string[] }>(`
     SELECT current_schema() AS schema, ARRAY(
       SELECT relname::text FROM pg_catalog.pg_class
       JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = current_schema()
         AND relname IN ('plants', 'plantstore_tokens', 'plantstore_migrations')
     ) AS tables`);
-  const schema = rows[0]?.schema ?? undefined;
-  const tables = rows[0]?.tables ?? [];
-  if (schema === undefined) throw createStoreError(noSchema, store);
+  const { schema, tables } = rows[0] as (typeof rows)[number];
   if (tables.length === 0 || tables.includes("plantstore_migrations")) return tables;
   throw createStoreError(foreign(schema, tables), store);
 }

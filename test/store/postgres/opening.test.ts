@@ -83,11 +83,6 @@ describe("opening a database", () => {
     );
   });
 
-  it("fails when its role switches off triggers", async () => {
-    const url = withOption(await createStoreUrl(postgres.url), "session_replication_role=replica");
-    await expectNotOpened(url, "unusable", "session_replication_role=replica");
-  });
-
   it("fails when its server does not flush", async () => {
     await configure(postgres.url, "fsync", "off");
     onTestFinished(() => configure(postgres.url, "fsync", "on"));
