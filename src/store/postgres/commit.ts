@@ -33,8 +33,6 @@ interface Outcome {
   readonly written: Create | "nothing" | undefined;
 }
 
-type Outcomes = ReadonlyMap<Group, Outcome>;
-
 /** The outcome of a group in a transaction that may have been committed. */
 interface UncertainOutcome extends Outcome {
   readonly transaction: Transaction;
@@ -194,7 +192,7 @@ async function findKnown(
 }
 
 /** Returns the results in the order of the batch. */
-function toResults(outcomes: Outcomes): readonly CommitResult[] {
+function toResults(outcomes: UncertainOutcomes): readonly CommitResult[] {
   return [...outcomes.values()]
     .flatMap(({ results }) => results)
     .toSorted((a, b) => a.index - b.index)

@@ -1,8 +1,8 @@
 /** The engine on a PostgreSQL database: its calls with their retries. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
-import { describeUpgrade, type Schema } from "../sql-tables.ts";
-import { toCode } from "../store-failure.ts";
+import { describeUpgrade, older, type Schema } from "../sql-tables.ts";
+import { createStoreError, toCode } from "../store-failure.ts";
 import type { EngineOptions } from "../store-location.ts";
 import { createCommit } from "./commit.ts";
 import {
@@ -17,7 +17,7 @@ import {
   toStoreError,
   type Work,
 } from "./database.ts";
-import { assertCurrent, findSchema, isCurrent, migrate, postgresSchema } from "./migrations.ts";
+import { findSchema, isCurrent, migrate, postgresSchema } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
 
@@ -84,7 +84,9 @@ export async function openPostgresReader(
   const { shownUrl } = database;
   try {
     database.useSchema(await database.read((client) => findSchema(client, shownUrl)));
-    await database.read((client) => assertCurrent(client, shownUrl, schema));
+    if (!(await database.read((client) => isCurrent(client, shownUrl, true, schema)))) {
+      throw createStoreError(older, shownUrl);
+    }
     return createPostgresEngine(database, longLimits);
   } catch (error) {
     await database.close();

@@ -1,7 +1,7 @@
 /** The schema, and what brings a database to its version. */
 import type { ClientBase } from "pg";
 import { createStoreError, type FailureKind, unusable } from "../store-failure.ts";
-import { findMissingSteps, older, type Schema } from "../sql-tables.ts";
+import { findMissingSteps, type Schema } from "../sql-tables.ts";
 
 /** The schema of this version. */
 export const postgresSchema: Schema = [
@@ -105,20 +105,6 @@ export async function migrate(
     await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
   }
   return before;
-}
-
-/**
- * Asserts that the schema has the version that this program needs.
- *
- * @param store for messages
- * @throws StoreError `unusable`
- */
-export async function assertCurrent(
-  client: ClientBase,
-  store: string,
-  schema = postgresSchema,
-): Promise<void> {
-  if (!(await isCurrent(client, store, true, schema))) throw createStoreError(older, store);
 }
 
 /** Returns the plant store's tables in the current schema. */

@@ -118,7 +118,17 @@ export function createConnection(database: SqliteDatabase, versionBefore = 0) {
         const row = statements.countPlants.get(...toFilterValues(filter));
         return Number((row as { count: bigint }).count);
       }),
-    emptyLog: (): void => retryWhileBusy(() => emptyLog(database)),
+    /** Empties the log, unless a reader takes too long. */
+    emptyLog: (): void =>
+      retryWhileBusy(() => {
+        // Only SQLite itself can prevent new commits while it waits.
+        database.exec(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
+        try {
+          database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+        } finally {
+          database.exec("PRAGMA busy_timeout = 0");
+        }
+      }),
     checkWritable: (): void =>
       retryWhileBusy(() =>
         inTransaction(database, () => {
@@ -132,8 +142,16 @@ export function createConnection(database: SqliteDatabase, versionBefore = 0) {
       retryWhileBusy(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
     listTokens: (): readonly TokenRecord[] => retryWhileBusy(() => listTokens(statements)),
     readTokens: (knownVersion: string | undefined): TokenState =>
-      retryWhileBusy(() => readTokens(statements, knownVersion)),
-    endToken: (token: EndedToken): void => retryWhileBusy(() => endToken(statements, token)),
+      retryWhileBusy(() => {
+        // Before the tokens, so that a change after it is found by the next read.
+        const { version } = statements.findTokenVersion.get() as { readonly version: string };
+        return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
+      }),
+    endToken: ({ digest, expiresAtMs, revokedAtMs }: EndedToken): void =>
+      retryWhileBusy(() => {
+        const [expiry, revocation] = [toSqlInteger(expiresAtMs), toSqlInteger(revokedAtMs)];
+        statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
+      }),
     recordTokenUse: (digests: readonly string[], day: number): void =>
       retryWhileBusy(() => {
         // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
@@ -159,17 +177,6 @@ export function createConnection(database: SqliteDatabase, versionBefore = 0) {
   };
 }
 
-/** Empties the log, unless a reader takes too long. */
-function emptyLog(database: SqliteDatabase): void {
-  // Only SQLite itself can prevent new commits while it waits.
-  database.exec(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
-  try {
-    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  } finally {
-    database.exec("PRAGMA busy_timeout = 0");
-  }
-}
-
 /** Carries out changes in their order. The caller has begun a write transaction. */
 function changeAll(statements: Statements, entries: PackedEntries): readonly CommitResult[] {
   function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
@@ -188,20 +195,6 @@ function changeAll(statements: Statements, entries: PackedEntries): readonly Com
 
 function deletePlant(statements: Statements, id: bigint): DeleteResult {
   return Number(statements.deletePlant.run(id).changes) === 1 ? "deleted" : "absent";
-}
-
-/** Sets the ends of a token, except where it has earlier ones. */
-function endToken(statements: Statements, { digest, expiresAtMs, revokedAtMs }: EndedToken): void {
-  const expiry = toSqlInteger(expiresAtMs);
-  const revocation = toSqlInteger(revokedAtMs);
-  statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
-}
-
-/** Returns the tokens if they do not have the known version. */
-function readTokens(statements: Statements, knownVersion: string | undefined): TokenState {
-  // Before the tokens, so that a change after it is found by the next read.
-  const { version } = statements.findTokenVersion.get() as { readonly version: string };
-  return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
 }
 
 /** Returns every token, oldest first. */
