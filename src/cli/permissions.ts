@@ -6,6 +6,7 @@ import { toShellWord } from "../core/messages.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import type { Io } from "./io.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
+import { toTokenFile } from "./config/saved-tokens.ts";
 
 /**
  * Access to a file for other users than its owner:
@@ -74,14 +75,27 @@ export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly
   ];
 }
 
+/** What `serve` uses on this machine. */
+interface ServeFiles {
+  readonly storeUrl: string;
+  /** The origin for which its token is saved; undefined without one. */
+  readonly tokenOrigin: string | undefined;
+  readonly keyFile: string | undefined;
+}
+
 /** Describes the problems with everything that `serve` keeps or reads on this machine, each in a line. */
 export async function findServeExposures(
-  { storeUrl, keyFile }: { readonly storeUrl: string; readonly keyFile?: string | undefined },
+  { storeUrl, tokenOrigin, keyFile }: ServeFiles,
   io: Io,
 ): Promise<readonly string[]> {
   const configDirectory = findConfigDirectoryIfAny(io);
   const paths: GuardedPath[] = [...(await listStorePaths(storeUrl, io))];
-  if (configDirectory !== undefined) paths.push({ path: configDirectory, privacy: "private" });
+  if (configDirectory !== undefined) {
+    paths.push({ path: configDirectory, privacy: "private" });
+    if (tokenOrigin !== undefined) {
+      paths.push({ path: toTokenFile(configDirectory, tokenOrigin), privacy: "private" });
+    }
+  }
   if (keyFile !== undefined) paths.push({ path: keyFile, privacy: "key" });
   const exposures = await Promise.all(paths.map((path) => findExposure(path, io)));
   return exposures.flatMap((exposure) => exposure ?? []);

@@ -6,8 +6,7 @@ export { removeToken, toTokenFile } from "../../src/cli/config/saved-tokens.ts";
 export const readSavedToken = (directory: string, origin: string) =>
   credentials.readSavedToken(directory, origin, process);
 
-export const listSavedOrigins = (directory: string) =>
-  credentials.listSavedOrigins(directory, process);
+export const listSavedOrigins = (directory: string) => credentials.listSavedOrigins(directory);
 
 export const saveCredential = (
   directory: string,

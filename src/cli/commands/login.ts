@@ -169,7 +169,7 @@ async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   if (current !== undefined && current !== before) {
     await terminal.note(`the default server is now ${current}`);
   }
-  const origins = await listSavedOrigins(directory, io);
+  const origins = await listSavedOrigins(directory);
   await terminal.note(
     origins.length === 0
       ? "no token is saved on this machine"

@@ -292,7 +292,7 @@ async function checkDirectory(subject: "config" | "data", io: Io): Promise<Check
 /** @throws CommandError for files that cannot be read, are broken, or that others can read */
 async function describeSaved(directory: string, io: Io): Promise<string> {
   readSavedSettings(directory);
-  const origins = await listSavedOrigins(directory, io);
+  const origins = await listSavedOrigins(directory);
   for (const origin of origins) readCredential(directory, origin, io);
   return origins.length === 0 ? "" : `: tokens for ${toShortList(origins)}`;
 }

@@ -29,7 +29,7 @@ export async function explainMissingToken(
   io: Io,
   signal: AbortSignal,
 ): Promise<CommandError | UnavailableError> {
-  const origins = await listSavedOrigins(findConfigDirectory(io), io);
+  const origins = await listSavedOrigins(findConfigDirectory(io));
   const similar = origins.find(
     (origin) => toAddress(origin) === toAddress(toEndpoint(baseUrl).origin),
   );

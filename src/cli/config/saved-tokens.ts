@@ -57,7 +57,21 @@ export function readCredential(
   origin: string,
   platform: Platform,
 ): SavedToken | undefined {
-  const saved = readTokenFile(toTokenFile(configDirectory, origin), platform);
+  assertPrivate(toTokenFile(configDirectory, origin), platform);
+  return readKnownCredential(configDirectory, origin);
+}
+
+/**
+ * As {@link readCredential}, also if others can read the file: for `serve`, which does not send the token. A pod cannot
+ * change the mode that Kubernetes gives its files.
+ *
+ * @throws CommandError if the file cannot be read or is broken
+ */
+export function readKnownCredential(
+  configDirectory: string,
+  origin: string,
+): SavedToken | undefined {
+  const saved = readTokenFile(toTokenFile(configDirectory, origin));
   return saved?.origin === origin ? saved : undefined;
 }
 
@@ -66,10 +80,7 @@ export function readCredential(
  *
  * @throws CommandError if the directory cannot be read
  */
-export async function listSavedOrigins(
-  configDirectory: string,
-  platform: Platform,
-): Promise<readonly string[]> {
+export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
   const folder = toTokenFolder(configDirectory);
   const names = await promises.readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
@@ -77,7 +88,7 @@ export async function listSavedOrigins(
   });
   return names
     .filter((name) => name.endsWith(extension))
-    .map((name) => readOrigin(folder, name, platform))
+    .map((name) => readOrigin(folder, name))
     .filter((origin) => origin !== undefined)
     .toSorted();
 }
@@ -116,18 +127,22 @@ export async function removeToken(configDirectory: string, origin: string): Prom
   }
 }
 
-function readTokenFile(path: string, platform: Platform): SavedToken | undefined {
-  // Reading reports a file whose mode cannot be read.
-  const mode = attempt(() => statSync(path).mode) ?? 0;
-  if (isOpenToOthers(mode, platform)) {
-    throw new CommandError(
-      "usage",
-      `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
-    );
-  }
+function readTokenFile(path: string): SavedToken | undefined {
   const saved = readConfigFile(path);
   if (saved === undefined || isSavedToken(saved)) return saved;
   throw broken(path, "saved token");
+}
+
+/** @throws CommandError if others can read or change the file */
+function assertPrivate(path: string, { platform }: Platform): void {
+  if (platform === "win32") return;
+  // Reading reports a file whose mode cannot be read.
+  const mode = attempt(() => statSync(path).mode) ?? 0;
+  if ((mode & groupAndOthersBits) === 0) return;
+  throw new CommandError(
+    "usage",
+    `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
+  );
 }
 
 function isSavedToken(value: unknown): value is SavedToken {
@@ -136,23 +151,15 @@ function isSavedToken(value: unknown): value is SavedToken {
   return typeof origin === "string" && typeof token === "string" && typeof ca === "string";
 }
 
-function isOpenToOthers(mode: number, platform: Platform): boolean {
-  return hasModes(platform) && (mode & groupAndOthersBits) !== 0;
-}
-
-function hasModes({ platform }: Platform): boolean {
-  return platform !== "win32";
-}
-
 function toTokenFolder(configDirectory: string): string {
   return join(configDirectory, "credentials");
 }
 
 /** @returns undefined for a file that is broken, cannot be read, or was not created by plantstore */
-function readOrigin(folder: string, fileName: string, platform: Platform): string | undefined {
+function readOrigin(folder: string, fileName: string): string | undefined {
   return attempt(() =>
     fileName.startsWith(digestPrefix)
-      ? readTokenFile(join(folder, fileName), platform)?.origin
+      ? readTokenFile(join(folder, fileName))?.origin
       : decodeURIComponent(fileName.slice(0, -extension.length)),
   );
 }

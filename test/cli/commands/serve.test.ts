@@ -10,7 +10,12 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { mintToken } from "../../../src/auth/authenticator.ts";
 import { readSavedSettings, toSettingsFile } from "../../../src/cli/config/saved-settings.ts";
 import { findClosedUrl, openRawServer } from "../../client/scripted-server.ts";
-import { listSavedOrigins, readSavedToken, saveCredential } from "../../helpers/credentials.ts";
+import {
+  listSavedOrigins,
+  readSavedToken,
+  saveCredential,
+  toTokenFile,
+} from "../../helpers/credentials.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import {
   allTerminals,
@@ -514,6 +519,24 @@ describe("a secret that other users can read or guess", () => {
     expect(warnings).toContain(
       `${configDirectory} can be read and changed by other users (mode 777)`,
     );
+  });
+
+  it("is warned about, and does not stop the server: the saved token", async () => {
+    const args = ["--port", new URL(await findClosedUrl()).port];
+    const { url } = await serveOnce(args);
+    const file = toTokenFile(configDirectory, url);
+    await chmod(file, 0o660);
+    const run = await serve(args);
+    await run.saw("the one that is saved for this user");
+    expect(await create(url)).toMatchObject({ exitCode: 2 });
+    const { stderr } = await run.stop();
+    expect(stderr).toContain(
+      `"level":"warn","message":"${file} can be read and changed by other users (mode 660): run`,
+    );
+    // Not the business of a server that has another token, or none that is saved.
+    const env = { PLANTSTORE_TOKEN: mintToken() };
+    expect((await serveOnce(args, { env })).stderr).not.toContain(file);
+    expect((await serveOnce([...args, "--ephemeral"])).stderr).not.toContain(file);
   });
 
   it("is warned about once: a second name of the store while it is in use", async () => {

@@ -6,7 +6,7 @@ import { parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
 import { InvalidValue } from "../../../core/messages.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
-import { readSavedToken, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
+import { readKnownCredential, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import { saveSettings, toSettingsFile } from "../../config/saved-settings.ts";
 import type { Io } from "../../io.ts";
@@ -36,18 +36,16 @@ export async function provideToken(
   store: Pick<PlantStore, "addToken" | "listTokens">,
   io: Io,
 ): Promise<FirstToken> {
-  const { environmentToken, isEphemeral, isVolatile, basePath, port } = options;
-  if (environmentToken !== undefined) return { kind: "environment" };
-  const isAnyPort = port === 0 && (options.socketPath ?? options.socketFd) === undefined;
-  const origin = isEphemeral || isAnyPort ? undefined : findOrigin(url, basePath);
-  const saved = origin && readSavedToken(findConfigDirectory(io), origin, io);
+  if (options.environmentToken !== undefined) return { kind: "environment" };
+  const origin = findSavedOrigin(options, url);
+  const saved = origin && readKnownCredential(findConfigDirectory(io), origin)?.token;
   const issued = await store.listTokens();
   if (issued.length > 0) {
     const isKnown = issued.some(({ digest }) => saved && digest === digestToken(saved));
     return { kind: isKnown ? "saved" : "none" };
   }
   const token = saved ?? mintToken();
-  const isSaved = origin !== undefined && !isVolatile;
+  const isSaved = origin !== undefined && !options.isVolatile;
   if (isSaved && saved === undefined) {
     // First: after a crash in between, the next start finds the saved token and an empty store.
     await saveToken(findConfigDirectory(io), { origin, token }, io);
@@ -77,11 +75,17 @@ async function saveFirstUrl(url: string, directory: string): Promise<void> {
 }
 
 /**
- * Finds the origin under which clients look for the token of a server.
+ * Finds the origin for which the token of a server is saved.
  *
- * @returns undefined for a Unix socket that clients cannot name: its path is unknown, abstract or too long, or has a colon
+ * @returns undefined if none is: with PLANTSTORE_TOKEN or `--ephemeral`, at any free port, and for a Unix socket that clients
+ *   cannot name, because its path is unknown, abstract or too long, or has a colon
  */
-function findOrigin(url: string, basePath: string): string | undefined {
+export function findSavedOrigin(
+  { environmentToken, isEphemeral, port, basePath, socketPath, socketFd }: ServeOptions,
+  url: string,
+): string | undefined {
+  const isAnyPort = port === 0 && (socketPath ?? socketFd) === undefined;
+  if (environmentToken !== undefined || isEphemeral || isAnyPort) return undefined;
   try {
     const { origin } = toEndpoint(parseBaseUrl(url));
     return !url.startsWith("unix:") || toUnixUrl(origin, basePath) === url ? origin : undefined;

@@ -13,7 +13,7 @@ import { findUnknownVariables, serveOptions, storeOption } from "../../options/l
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
-import type { FirstToken } from "./first-token.ts";
+import { findSavedOrigin, type FirstToken } from "./first-token.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 import type { BannerRow } from "./terminal-messages.ts";
 
@@ -127,7 +127,7 @@ const minTokenLength = 16;
 
 /** @param isShown whether the user sees an issued token */
 async function listWarnings(
-  { host, token }: Started,
+  { url, host, token }: Started,
   run: ServerRun,
   isShown: boolean,
 ): Promise<readonly string[]> {
@@ -162,9 +162,12 @@ async function listWarnings(
     );
   }
   if (faults !== undefined) warnings.push(...describeFaults(faults));
-  warnings.push(
-    ...(await findServeExposures({ storeUrl: options.store, keyFile: tls?.keyFile }, io)),
-  );
+  const files = {
+    storeUrl: options.store,
+    tokenOrigin: findSavedOrigin(options, url),
+    keyFile: tls?.keyFile,
+  };
+  warnings.push(...(await findServeExposures(files, io)));
   const expiry = tls && (await import("./tls-files.ts")).findExpiry(run);
   if (expiry !== undefined) warnings.push(expiry);
   for (const name of findUnknownVariables(io.env)) {
