@@ -30,6 +30,8 @@ if (isSupported) {
     .then(
       (exitCode) => {
         process.exitCode = exitCode;
+        // A worker of node:cluster would wait for its primary process.
+        process.channel?.unref();
       },
       (/** @type {unknown} */ error) => {
         // Node names the missing module.

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -98,5 +98,40 @@ it("reports an error if another version has replaced the file that explains erro
     code: 2,
     stdout: "",
     stderr: expect.stringMatching(/^error: no completion for "tcsh": [^\n]*\n$/) as string,
+  });
+});
+
+describe("a worker of node:cluster", () => {
+  /** Starts `serve` as a worker, and sends it SIGTERM once it serves. @returns its output and its end */
+  async function runWorker(args: readonly string[]): Promise<string> {
+    const script = `
+      const cluster = require("node:cluster");
+      cluster.setupPrimary({ exec: "${fileURLToPath(binary)}", args: ${JSON.stringify(args)}, execArgv: [], silent: true });
+      const worker = cluster.fork();
+      const limit = setTimeout(() => worker.process.kill("SIGKILL"), 20_000);
+      worker.process.stdout.once("data", (url) => {
+        // In flight at the stop: its body never ends.
+        const socket = require("node:net").connect(new URL(String(url)).port, "127.0.0.1", () => {
+          socket.write("POST /plants HTTP/1.1\\r\\nHost: a\\r\\nAuthorization: Bearer ${token}\\r\\n" +
+            "Content-Type: application/json\\r\\nContent-Length: 9\\r\\n\\r\\n{");
+          setTimeout(() => worker.process.kill("SIGTERM"), 200);
+        });
+        socket.resume().on("error", () => {});
+      });
+      worker.on("exit", (code, signal) => { clearTimeout(limit); console.log(code, signal); });
+    `;
+    const env = { ...process.env, HOME: await createTemporaryDirectory(), PLANTSTORE_TOKEN: token };
+    const { stdout } = await promisify(execFile)(process.execPath, ["-e", script], { env });
+    return stdout.trim();
+  }
+  const token = "chosen-token-0123456789";
+  const args = ["serve", "--port", "0", "--store", "memory:", "--shutdown-timeout", "500ms"];
+
+  it("ends after SIGTERM, although its primary runs on", async () => {
+    expect(await runWorker(args)).toBe("0 null");
+  });
+
+  it("ends if it cannot start", async () => {
+    expect(await runWorker([...args, "--tls-cert", "missing.pem"])).toBe("2 null");
   });
 });
