@@ -7,6 +7,8 @@ import { joinWords } from "../core/messages.ts";
 /** Codes for a certificate without a trusted issuer (https://nodejs.org/api/tls.html#x509-certificate-error-codes). */
 const untrustedCodes =
   /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?)$/;
+/** The code for a certificate that the server sends alone, and that another one issued. */
+const leafAloneCode = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 /** Reasons that OpenSSL reports when the server responds without TLS. */
 const noTlsReasons = /^(?:wrong version number|packet length too long)$/;
 /** Message of OpenSSL: number, library, function, reason, source file and line. */
@@ -24,9 +26,15 @@ export async function describeTlsFailure(
   { url, ca }: { readonly url: string; readonly ca?: string | undefined },
 ): Promise<string> {
   if (untrustedCodes.test(code)) {
-    return ca === undefined
-      ? `its certificate is not signed by a trusted authority (${code}): add its authority with --cacert FILE (ca in a program) or NODE_EXTRA_CA_CERTS=FILE`
-      : `its certificate is not signed by one of the given authorities (${code}): add its authority with --cacert FILE (ca in a program)`;
+    const [authority, variable] =
+      ca === undefined
+        ? ["a trusted authority", " or NODE_EXTRA_CA_CERTS=FILE"]
+        : ["one of the given authorities", ""];
+    const advice = `add its authority with --cacert FILE (ca in a program)${variable}`;
+    const problem = `its certificate is not signed by ${authority} (${code})`;
+    return code === leafAloneCode
+      ? `${problem}, and the server sends no intermediate certificate: let it send the whole chain (fullchain.pem), or ${advice}`
+      : `${problem}: ${advice}`;
   }
   if (code === "CERT_HAS_EXPIRED") return describeExpired(url);
   if (cert !== undefined) return describeNames(cert, new URL(url).hostname);

@@ -69,6 +69,19 @@ it.each<[what: string, certificate: Certificate, detail: string, code: string]>(
   },
 );
 
+it("a certificate that the server sends without that of its issuer is described", async () => {
+  const issuer = { name: "Intermediate", key: createCertificate("Intermediate").key };
+  const { url, received } = await openServer(createCertificate("localhost", undefined, issuer));
+  for (const error of await failTwice(url, createCertificate("Root").cert)) {
+    expect(error).toMatchObject({
+      reason: "insecure",
+      detail:
+        "its certificate is not signed by one of the given authorities (UNABLE_TO_VERIFY_LEAF_SIGNATURE), and the server sends no intermediate certificate: let it send the whole chain (fullchain.pem), or add its authority with --cacert FILE (ca in a program)",
+    });
+  }
+  expect(received()).toBe("");
+});
+
 it("an expired certificate without a readable date is still named as the reason", async () => {
   const certificate = createCertificate("localhost", Date.UTC(2026, 0, 31));
   // The server closes after the first connection, so that the date cannot be read.

@@ -168,8 +168,10 @@ async function listWarnings(
     keyFile: tls?.keyFile,
   };
   warnings.push(...(await findServeExposures(files, io)));
-  const expiry = tls && (await import("./tls-files.ts")).findExpiry(run);
-  if (expiry !== undefined) warnings.push(expiry);
+  if (tls !== undefined) {
+    const { findCertificateProblems } = await import("./tls-files.ts");
+    warnings.push(...findCertificateProblems(run));
+  }
   for (const name of findUnknownVariables(io.env)) {
     warnings.push(`${name} is unknown and has no effect: check its spelling`);
   }

@@ -1,6 +1,6 @@
 /** Reads the certificate of a server, at the start and on SIGHUP, and warns before it expires. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { createSecureContext } from "node:tls";
+import { createSecureContext, rootCertificates } from "node:tls";
 import { isError } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { PlantServer } from "../../../server/server.ts";
@@ -31,7 +31,14 @@ export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<Tls
         : `${keyFile} contains no private key in PEM: ${reason}`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw new CommandError("usage", `the key in ${keyFile} does not match ${certFile}`);
+    const isOther = attempt(
+      () => parseCertificates(cert).some((each) => each.checkPrivateKey(privateKey)),
+      (reason) => `${certFile} cannot be used: ${reason}`,
+    );
+    const problem = isOther
+      ? `the first certificate in ${certFile} is not that of the key in ${keyFile}: ${orderAdvice}`
+      : `the key in ${keyFile} does not match ${certFile}`;
+    throw new CommandError("usage", problem);
   }
   attempt(
     () => createSecureContext({ cert, key }),
@@ -74,7 +81,7 @@ export async function reload(server: PlantServer | undefined, run: ServerRun): P
     server?.setCertificate(certificate);
     run.certificate = certificate;
     log.message("info", "SIGHUP: the certificate was reloaded");
-    warnAboutExpiry(run);
+    for (const warning of findCertificateProblems(run)) log.message("warn", warning);
   } catch (error) {
     if (error instanceof CommandError) {
       log.message("error", `SIGHUP: ${error.message}; the old certificate stays in use`);
@@ -82,6 +89,38 @@ export async function reload(server: PlantServer | undefined, run: ServerRun): P
       log.error(error);
     }
   }
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** @throws an OpenSSL error for a certificate after the first that is invalid */
+function parseCertificates(pem: string): X509Certificate[] {
+  return (pem.match(pemCertificate) ?? []).map((each) => new X509Certificate(each));
+}
+
+const orderAdvice = "begin with the certificate of the server, and put its issuer after each one";
+
+/** Describes why clients may not find the way from a certificate to an authority: most of them fetch no certificates. */
+function findChainProblem(pem: string, file: string): string | undefined {
+  const [server, ...others] = parseCertificates(pem);
+  let isInOrder = true;
+  for (let last = server; last !== undefined && last.issuer !== last.subject;) {
+    const index = others.findIndex((each) => last?.checkIssued(each));
+    if (index < 0) {
+      if (rootCertificates.some((root) => last?.checkIssued(new X509Certificate(root)))) break;
+      return `${file} has no certificate of ${toName(last.issuer)}, which issued that of ${toName(last.subject)}, and Node.js knows none: add it unless clients trust it (certbot writes all of them to fullchain.pem)`;
+    }
+    isInOrder &&= index === 0;
+    [last] = others.splice(index, 1);
+  }
+  return isInOrder
+    ? undefined
+    : `the certificates in ${file} are in the wrong order: ${orderAdvice}`;
+}
+
+/** @param attributes of a subject or an issuer, one in each line */
+function toName(attributes: string): string {
+  return /^CN=(.*)$/m.exec(attributes)?.[1] ?? attributes.replaceAll("\n", ", ");
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -93,8 +132,17 @@ export function toExpiryMs({ cert }: TlsCertificate): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
+/** Describes what is wrong with the certificate in use, each in a line. */
+export function findCertificateProblems(
+  run: Pick<ServerRun, "certificate" | "options">,
+): readonly string[] {
+  const { tls } = run.options;
+  const chain = tls && run.certificate && findChainProblem(run.certificate.cert, tls.certFile);
+  return [chain, findExpiry(run)].filter((problem) => problem !== undefined);
+}
+
 /** Describes a certificate in use that has expired, or expires soon. */
-export function findExpiry({
+function findExpiry({
   certificate,
   options: { tls },
 }: Pick<ServerRun, "certificate" | "options">): string | undefined {
