@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isError, toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
-import { readRegularFile } from "../regular-file.ts";
+import { readRegularFile } from "../../store/regular-file.ts";
 
 /** Saved settings; a setting that is not saved is absent. */
 export interface SavedSettings {

@@ -1,6 +1,5 @@
 /** Connections to a database: their pool, settings, TLS, and errors. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "node:tls";
 import pg, { type ClientBase } from "pg";
 import readPasswordFile from "pgpass";
@@ -14,6 +13,7 @@ import {
   toCode,
   unusable,
 } from "../store-failure.ts";
+import { readRegularFile } from "../regular-file.ts";
 import { type Host, type PostgresLocation, toShownUrl } from "./postgres-url.ts";
 
 /** A database, on whichever of its hosts is the right one at the time. */
@@ -347,11 +347,11 @@ export async function loadTls({
 async function readPem(
   parameter: string,
   path: string | undefined,
-  parse: (pem: Buffer) => unknown,
-): Promise<Buffer | undefined> {
+  parse: (pem: string) => unknown,
+): Promise<string | undefined> {
   if (path === undefined) return undefined;
   try {
-    const pem = await readFile(path);
+    const pem = readRegularFile(path);
     parse(pem);
     return pem;
   } catch (cause) {

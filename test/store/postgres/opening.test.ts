@@ -1,5 +1,6 @@
 /** Opens a database as a plant store, or rejects it with one line that says how to fix it and contains no password. */
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { rm, truncate, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -272,6 +273,12 @@ describe("a server with TLS and a certificate for localhost", () => {
     await expectNotOpened(changeUrl(postgres.url, { search }), "unusable", "missing.pem");
     await writeFile(path, "not a certificate");
     await expectNotOpened(changeUrl(postgres.url, { search }), "unusable", "missing.pem");
+    await truncate(path, 4 * 1024 * 1024 + 1);
+    await expectNotOpened(changeUrl(postgres.url, { search }), "unusable", "has more than");
+    // A read would wait for a writer, and keep the process from its end.
+    await rm(path);
+    execFileSync("mkfifo", [path]);
+    await expectNotOpened(changeUrl(postgres.url, { search }), "unusable", "not a regular file");
   });
 });
 

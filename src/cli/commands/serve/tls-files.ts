@@ -5,7 +5,7 @@ import { isError } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
-import { readRegularFile } from "../../regular-file.ts";
+import { readRegularFile } from "../../../store/regular-file.ts";
 import type { ServerRun, TlsFiles } from "./serve-options.ts";
 
 /** A server that reloads its certificate cannot ask for a password. */
