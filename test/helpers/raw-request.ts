@@ -3,6 +3,8 @@ import { testToken } from "./plant-server.ts";
 
 /** Parts of a raw request that differ from the usual one. */
 export interface RawRequestOptions {
+  /** Default: `POST`. */
+  readonly method?: string;
   /** Token to send; default: that of the test servers. */
   readonly token?: string;
   /** Request target; default: `/plants`. */
@@ -13,8 +15,8 @@ export interface RawRequestOptions {
 
 /** Start of a create: every line of the head but its length and the empty line. */
 export function toRawHead(options: RawRequestOptions = {}): string {
-  const { token = testToken, target = "/plants", headers = "" } = options;
-  return `POST ${target} HTTP/1.1\r\nHost: localhost\r\n${headers}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+  const { method = "POST", token = testToken, target = "/plants", headers = "" } = options;
+  return `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${headers}Authorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
 }
 
 /** A create of a body. */

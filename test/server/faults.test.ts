@@ -257,6 +257,23 @@ describe.each([
 });
 
 describe.each([
+  ["over TLS", { certificate }],
+  ["without the fast lane", { fastLane: false }],
+])("a cut response to a deletion %s", (_transport, transport) => {
+  it("ends in its status line, since it has no body", async () => {
+    const options = { ...transport, operations: "all" } as const;
+    await using server = await startFaulty({ first: ["pass", "cut"] }, options);
+    const requests = toRawCreate(1) + toRawRequest("", { method: "DELETE", target: "/plants/1" });
+    using connection = await sendRaw(server.port, requests + toRawCreate(2));
+    await connection.ended();
+    expect(connection.received()).toMatch(/^HTTP\/1.1 200 OK\r\n[^]*\{"name":"fern"\}HTTP\/1\.$/);
+    expect(await server.store.get(1n)).toBeUndefined();
+    expect(server.records[1]).toMatchObject({ status: 204, isDropped: true });
+    expect(server.counted).toEqual(["cut"]);
+  });
+});
+
+describe.each([
   ["without TLS", {}],
   ["over TLS", { certificate }],
   ["without the fast lane", { fastLane: false }],

@@ -367,11 +367,15 @@ export class Connection {
     exchange.send(response, headers, this.#onSent);
   }
 
-  /** Sends a response without the second half of its body, and closes the connection. */
+  /**
+   * Sends a response without the second half of its body, and closes the connection. One without a body ends in its status
+   * line: some clients take the end of the connection for the end of the headers.
+   */
   #cut(text: string, bodyLength: number): void {
     this.isEnding = true;
     this.#isCut = true;
-    (this.#slicer ?? this.socket).write(text.slice(0, text.length - Math.ceil(bodyLength / 2)));
+    const end = bodyLength === 0 ? "HTTP/1.".length : text.length - Math.ceil(bodyLength / 2);
+    (this.#slicer ?? this.socket).write(text.slice(0, end));
     this.#finish();
   }
 

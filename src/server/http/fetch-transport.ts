@@ -79,7 +79,8 @@ export class FetchTransport {
       const isAborted = signal.aborted;
       handler.report(request, result, isAborted);
       const { body, headers, lost, status } = result;
-      if (lost === "all" && !isAborted) {
+      // Without a body, nothing is left of a response that is cut.
+      if (lost !== undefined && (lost === "all" || body === "") && !isAborted) {
         throw new TypeError("fetch failed: the response was dropped on purpose");
       }
       const init = { status, headers: [...headers, ["Date", new Date().toUTCString()]] };
