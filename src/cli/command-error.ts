@@ -109,7 +109,7 @@ export const exitCodes = {
   done: { code: 0, meaning: "Done" },
   internal: {
     code: 1,
-    meaning: "Internal error, output could not be written, or serve could not start",
+    meaning: "Internal error, output could not be written, or serve cannot listen",
   },
   usage: {
     code: 2,

@@ -166,12 +166,12 @@ describe("a topic of the manual", () => {
 describe("the help of a command", () => {
   it("explains only exit codes of this command", async () => {
     const { stdout: ping } = await runCli(["ping", "--help"]);
-    expect(ping).not.toMatch(/serve could not start|store is unavailable/);
+    expect(ping).not.toMatch(/serve cannot listen|store is unavailable/);
     expect(ping).toMatch(/^ {2}6 +The server is unavailable; a retry may succeed$/m);
     const { stdout: backup } = await runCli(["backup", "--help"]);
     expect(backup).toMatch(/^ {2}6 +The store is unavailable; a retry may succeed$/m);
     const { stdout: serve } = await runCli(["serve", "--help"]);
-    expect(serve).toContain("serve could not start");
+    expect(serve).toContain("serve cannot listen");
   });
 
   it.each([

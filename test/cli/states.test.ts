@@ -34,6 +34,7 @@ const commands = {
   list: ["list"],
   "token issue": ["token", "issue"],
   delete: ["delete", "1", "--yes"],
+  serve: ["serve", "--port", "0"],
 } as const;
 
 type CommandName = keyof typeof commands;
@@ -210,7 +211,15 @@ describe.each<State>([
     exitCode: 2,
     sentence:
       /^the store \S+ is not a SQLite database: choose another path, or move that file away$/,
-    names: ["list", "token issue", "delete", "status"],
+    names: ["list", "token issue", "delete", "status", "serve"],
+    subject: "store",
+  },
+  {
+    state: "a store whose database does not run",
+    open: async () => ({ store: `postgres://${new URL(await findClosedUrl()).host}/plants` }),
+    exitCode: 6,
+    sentence: /^the store postgres:\S+ /,
+    names: ["list", "token issue", "delete", "status", "serve"],
     subject: "store",
   },
   {

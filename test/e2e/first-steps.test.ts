@@ -165,29 +165,34 @@ describe("a started server:", () => {
 });
 
 describe("serve", () => {
-  it.each<[what: string, args: (takenPort: number) => string[], message: RegExp]>([
-    ["a port in use", (port) => ["--port", `${port}`], /port \d+ .*in use.*--port/],
+  it.each<[exit: number, what: string, args: (takenPort: number) => string[], message: RegExp]>([
+    [1, "a port in use", (port) => ["--port", `${port}`], /port \d+ .*in use.*--port/],
     [
+      1,
       "a host of another machine",
       () => ["--port", "0", "--host", "192.0.2.1"],
       /192\.0\.2\.1.*--host/,
     ],
     [
+      2,
       "a store below a file",
       () => ["--port", "0", "--store", "sqlite:/dev/null/plants.db"],
       /\/dev\/null/,
     ],
-    ["a store that is a directory", () => ["--port", "0", "--store", "sqlite:."], /directory/],
-  ])("exits with 1 and one line if it cannot start with %s", async (_what, args, message) => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    onTestFinished(() => void other.close());
-    const { code, stdout, stderr } = await runBinary(
-      ["serve", ...args((other.address() as AddressInfo).port)],
-      { home: await createTemporaryDirectory(), env: { PLANTSTORE_STORE: "memory:" } },
-    );
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^[^\n]+\n$/);
-    expect(stderr).toMatch(message);
-  });
+    [2, "a store that is a directory", () => ["--port", "0", "--store", "sqlite:."], /directory/],
+  ])(
+    "exits with %d and one line if it cannot start with %s",
+    async (exit, _what, args, message) => {
+      const other = createServer().listen(0, "127.0.0.1");
+      await once(other, "listening");
+      onTestFinished(() => void other.close());
+      const { code, stdout, stderr } = await runBinary(
+        ["serve", ...args((other.address() as AddressInfo).port)],
+        { home: await createTemporaryDirectory(), env: { PLANTSTORE_STORE: "memory:" } },
+      );
+      expect({ code, stdout }).toEqual({ code: exit, stdout: "" });
+      expect(stderr).toMatch(/^[^\n]+\n$/);
+      expect(stderr).toMatch(message);
+    },
+  );
 });

@@ -199,7 +199,7 @@ it("frees its port when the store cannot be opened", async () => {
   const { url } = await serveOnce();
   const { port } = new URL(url);
   const failed = await runCli(["serve", "--port", port, "--store", "sqlite:."], { home });
-  expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(failed).toMatchObject({ exitCode: 2, stdout: "" });
   expect(await serveOnce(["--port", port])).toMatchObject({ exitCode: 0, url });
 });
 

@@ -1,5 +1,6 @@
 /** Declares `serve`. */
 import { type CommandBody, describeVariables, tokenAdvice } from "../../command.ts";
+import { storeExitCodes } from "../../command-error.ts";
 import { serveOptions } from "../../options/local.ts";
 
 export const serveCommand: CommandBody = {
@@ -24,7 +25,7 @@ timeouts, such as --max-body and --drain.`,
     "PLANTSTORE_CONFIG_DIR",
     "LISTEN_FDS",
   ),
-  exitCodes: ["done", "internal", "usage", "invalidPlant", "idTaken", "outputClosed"],
+  exitCodes: [...storeExitCodes, "idTaken", "outputClosed"],
   exitCodesNote: "A second Ctrl-C ends it at once with 130, a second SIGTERM with 143.",
   tokenAdvice: `${tokenAdvice} to create`,
   run: async (run) => (await import("./serve.ts")).runServe(run),

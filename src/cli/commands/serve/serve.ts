@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
-import { hasTooManyFiles, type PlantStore, StoreError, useAndClose } from "../../../core/store.ts";
+import { hasTooManyFiles, type PlantStore, useAndClose } from "../../../core/store.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { type FaultKind, Faults } from "../../../server/faults.ts";
@@ -69,8 +69,7 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
     await runServer(run, (opened) => (server = opened));
   } catch (error) {
     await output.close();
-    if (!(error instanceof StoreError)) throw error;
-    throw new CommandError("internal", error.message, { cause: error });
+    throw error;
   }
   // Node 20 and 22: abort at the exit, because they cannot restore a terminal that is gone.
   if (hangUp.signal.aborted) io.endBySignal("SIGHUP");
