@@ -2,9 +2,9 @@
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import {
   concernsAllCreates,
-  type FinalResponse,
   isSendable,
   isTooLargeForProxy,
+  isUnreachable,
   type ItemResult,
   NotAPlantStoreError,
   type PlantItem,
@@ -191,7 +191,8 @@ class Run<Item extends PlantItem> {
       this.#failedAttempts++;
       const isOutage =
         (decidedAtFailure ?? this.#decided) === this.#decided &&
-        (isUnreachable(response) || this.#failedAttempts >= minFailedAttempts);
+        ((response instanceof UnavailableError && isUnreachable(response)) ||
+          this.#failedAttempts >= minFailedAttempts);
       if (isFailed && !isOutage) return toSentResult(response);
       this.#stop(new StoppedError(response as StopCause));
     } catch (error) {
@@ -210,12 +211,6 @@ class Run<Item extends PlantItem> {
     this.#stopError ??= error;
     void this.close();
   }
-}
-
-/** Checks for a failure before the connection was open, which no other plant can avoid. */
-function isUnreachable(response: FinalResponse | UnavailableError): boolean {
-  const reasons: readonly string[] = ["refused", "unknownHost", "insecure"];
-  return response instanceof UnavailableError && reasons.includes(response.reason);
 }
 
 function catchUnavailable(error: unknown): UnavailableError {

@@ -6,10 +6,11 @@ import {
   type Retry,
   type SendPlantOptions,
   sendWithRetries,
+  toTransientFailure,
 } from "./create-plant.ts";
 import type { ClientResponse } from "./http-request.ts";
 import { mapInOrder } from "./map-in-order.ts";
-import { type DeleteResponse, StoppedError, UnavailableError } from "./results.ts";
+import { type DeleteResponse, isUnreachable, StoppedError, UnavailableError } from "./results.ts";
 
 /**
  * Deletes one plant. After a lost response or a failure of the store, a later one that no plant has the id counts as a deletion.
@@ -54,11 +55,10 @@ function isInDoubt({ failure }: Retry): boolean {
   return failure.reason === "timeout" || failure.reason === "lost" || failure.reason === "gateway";
 }
 
-/** An id, and whether it had a plant. */
-export interface Deletion {
-  readonly id: bigint;
-  readonly isDeleted: boolean;
-}
+/** An id, and whether it had a plant; or why that is unknown, since its deletion failed after all retries. */
+export type Deletion =
+  | { readonly id: bigint; readonly isDeleted: boolean }
+  | { readonly id: bigint; readonly failure: Error };
 
 /** Options for {@link sendDeletions}. */
 export interface SendDeletionsOptions extends Omit<SendPlantOptions, "signal"> {
@@ -68,8 +68,12 @@ export interface SendDeletionsOptions extends Omit<SendPlantOptions, "signal"> {
   readonly stopSending: AbortSignal;
 }
 
+/** Deletions in a row that fail if the store is unavailable. */
+const maxFailures = 3;
+
 /**
- * Deletes plants, several at a time. After the first failure, nothing more is sent.
+ * Deletes plants, several at a time. Nothing more is sent if every other deletion would fail as well: the token is rejected,
+ * another server responds, the server cannot be reached, or {@link maxFailures} in a row failed.
  *
  * @param ids each once
  * @returns the deletions in the order of the ids, as soon as they are known
@@ -80,20 +84,29 @@ export async function* sendDeletions(
   options: SendDeletionsOptions,
   onRetry?: (retry: Retry) => void,
 ): AsyncGenerator<readonly Deletion[], void, undefined> {
-  let failure: Error | undefined;
+  let failures = 0;
+  let stopError: Error | undefined;
 
-  /** @returns undefined if it was not sent, or failed */
+  /** @returns undefined if it was not sent */
   async function send(id: bigint): Promise<Deletion | undefined> {
-    if (failure !== undefined || options.stopSending.aborted) return undefined;
+    if (stopError !== undefined || options.stopSending.aborted) return undefined;
+    let failure: Error;
+    let isTransient: boolean;
     try {
       const response = await deletePlant(id, options, onRetry);
-      if (response.ok) return { id, isDeleted: true };
-      if (isAbsent(response)) return { id, isDeleted: false };
-      failure ??= new StoppedError(response, "the plants cannot be deleted");
+      if (response.ok || isAbsent(response)) {
+        failures = 0;
+        return { id, isDeleted: response.ok };
+      }
+      failure = new StoppedError(response, "the plants cannot be deleted");
+      isTransient = toTransientFailure(response) !== undefined;
     } catch (error) {
-      failure ??= error as Error;
+      failure = error as Error;
+      isTransient = error instanceof UnavailableError && !isUnreachable(error);
     }
-    return undefined;
+    failures++;
+    if (failures === maxFailures || !isTransient) stopError ??= failure;
+    return { id, failure };
   }
 
   const results = mapInOrder(ids, send, {
@@ -105,5 +118,5 @@ export async function* sendDeletions(
     const deletions = batch.filter((result) => result !== undefined);
     if (deletions.length > 0) yield deletions;
   }
-  if (failure !== undefined) throw failure;
+  if (stopError !== undefined) throw stopError;
 }

@@ -289,6 +289,11 @@ export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
 /** The response that stopped `createMany`, because every other create would get the same Error, or `list`. */
 export type StopCause = Extract<CreateResponse, { ok: false }> & { readonly attempts: number };
 
+/** Checks for a failure before the connection was open, which no other request can avoid. */
+export function isUnreachable({ reason }: UnavailableError): boolean {
+  return reason === "refused" || reason === "unknownHost" || reason === "insecure";
+}
+
 /**
  * Thrown after all results when every other create would fail as well, for example because the token is rejected, and if a
  * page of plants cannot be listed.

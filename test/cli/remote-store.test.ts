@@ -358,6 +358,46 @@ describe("delete", () => {
     expect((await runCli(args, { env })).exitCode).toBe(exitCode);
   });
 
+  /** A server that deletes all plants but those with these ids; also returns the ids of its deletions. */
+  async function openFailingServer(failing: readonly number[], number = 50301) {
+    const sent: number[] = [];
+    const { url } = await openScriptedServer((response, { method, path }) => {
+      if (method === "GET") {
+        json(200, "[]")(response);
+        return;
+      }
+      const id = Number(path?.slice("/plants/".length));
+      sent.push(id);
+      if (failing.includes(id)) errorResponse(number)(response);
+      else response.writeHead(204).end();
+    });
+    return { url, sent };
+  }
+
+  it("goes on after a deletion that fails, also in later batches of standard input", async () => {
+    const { url } = await openFailingServer([2, 900]);
+    const ids = Array.from({ length: 1002 }, (_, index) => index + 1);
+    const args = ["delete", "-", "--yes", "--json", "--retry", "0", "--url", url];
+    const { exitCode, stdout, stderr } = await runCli(args, { env, stdin: ids.join("\n") });
+    expect(exitCode).toBe(8);
+    expect(stdout).toBe(
+      ids.map((id) => `{"id":${id},"deleted":${[2, 900].includes(id) ? null : true}}\n`).join(""),
+    );
+    expect(stderr).toMatch(/^deleted 1,000 plants .*; failed for 2 plants with the ids 2, 900\n/);
+    expect(stderr).toMatch(/\nerror 50301: /);
+  });
+
+  it.each([
+    ["three in a row fail", 50301],
+    ["the token is rejected", 40102],
+  ])("sends nothing more after %s", async (_, number) => {
+    const ids = Array.from({ length: 1000 }, (_each, index) => index + 1);
+    const { url, sent } = await openFailingServer(ids, number);
+    const args = ["delete", ...ids.map(String), "--yes", "--retry", "0", "--url", url];
+    expect((await runCli(args, { env })).exitCode).toBe(number === 40102 ? 4 : 6);
+    expect(sent.length).toBeLessThan(ids.length);
+  });
+
   it("creates no store", async () => {
     const server = await startAll(plants);
     const home = await createTemporaryDirectory();

@@ -84,17 +84,27 @@ export async function runDelete(run: Run): Promise<void> {
   if (!isConfirmed && (readsInput || !canAsk(io))) {
     throw new UsageError(`delete removes plants from ${name} permanently: pass --yes to confirm`);
   }
-  const [deleted, missing] = [new IdList(), new IdList()];
-  const describeOutcome = (): string =>
-    deleted.count === 0
-      ? "no plant was deleted"
-      : `deleted ${describePlants(deleted)} from ${name}`;
+  const [deleted, missing, failed] = [new IdList(), new IdList(), new IdList()];
+  let firstFailure: Error | undefined;
+  const describeOutcome = (): string => {
+    const end = failed.count === 0 ? "" : `; failed for ${describePlants(failed)}`;
+    return deleted.count === 0
+      ? `no plant was deleted${end}`
+      : `deleted ${describePlants(deleted)} from ${name}${end}`;
+  };
 
   async function report(deletions: readonly Deletion[]): Promise<void> {
-    for (const { id, isDeleted } of deletions) (isDeleted ? deleted : missing).add([id]);
+    for (const deletion of deletions) {
+      if ("failure" in deletion) {
+        firstFailure ??= deletion.failure;
+        failed.add([deletion.id]);
+      } else (deletion.isDeleted ? deleted : missing).add([deletion.id]);
+    }
     if (!json) return;
     await terminal.printLines(
-      deletions.map(({ id, isDeleted }) => `{"id":${id},"deleted":${isDeleted}}`),
+      deletions.map(
+        (each) => `{"id":${each.id},"deleted":${"failure" in each ? null : each.isDeleted}}`,
+      ),
     );
   }
 
@@ -117,6 +127,7 @@ export async function runDelete(run: Run): Promise<void> {
         target.open(signal, async (deleter) => {
           const batches = readsInput ? readBatches(readIds(run, signal)) : [[...new Set(ids)]];
           for await (const batch of batches) await deleteBatch(deleter, batch, signal);
+          if (firstFailure !== undefined) throw firstFailure;
         }),
       describeOutcome,
     );
