@@ -19,8 +19,9 @@ export function listManualFiles(): readonly string[] {
   return listManual().filter((file) => !file.endsWith(extension));
 }
 
-/** The text of a topic, in Markdown, or of another file; undefined for an unknown name. */
-export function readTopic(name: string): string | undefined {
+/** The text of a topic, in Markdown, or of another file; undefined for an unknown name. Case does not matter. */
+export function readTopic(word: string): string | undefined {
+  const name = word.toLowerCase();
   const file = listManual().find((each) => each === name || each === name + extension);
   const path = file === undefined ? otherTopics.get(name) : join(manual, file);
   return path && readFileSync(join(findPackage(), path), "utf8");

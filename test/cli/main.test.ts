@@ -154,6 +154,10 @@ describe("a topic of the manual", () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it("prints a topic whatever its case", async () => {
+    expect(await runCli(["help", "Bulk"])).toEqual(await runCli(["help", "bulk"]));
+  });
+
   it("is in the list of help", async () => {
     const { stdout } = await runCli(["--help"]);
     const [, list = ""] =

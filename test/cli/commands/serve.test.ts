@@ -358,6 +358,14 @@ describe.each([
   });
 });
 
+it.each([
+  ["6000", true],
+  ["6001", false],
+])("warns about a port that browsers refuse: %s", async (port, isRefused) => {
+  const { stderr } = await serveOnce(["--ephemeral", "--port", port]);
+  expect(stderr.includes(`browsers and fetch refuse port ${port}`)).toBe(isRefused);
+});
+
 it("warns about each unknown variable that begins with PLANTSTORE_", async () => {
   const env = { PLANTSTORE_PROT: "9999", PLANTSTORE_TOKN: "x", PLANTSTORE_EMPTY: "" };
   const { stderr } = await serveOnce([], { env });

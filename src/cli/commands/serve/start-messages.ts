@@ -125,6 +125,12 @@ function toStoreFlag(store: string, io: Io): string {
 /** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
 const minTokenLength = 16;
 
+/** Ports above 1023 that browsers and `fetch` refuse (https://fetch.spec.whatwg.org/#port-blocking). */
+const blockedPorts: ReadonlySet<number> = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+  6679, 6697, 10_080,
+]);
+
 /** @param isShown whether the user sees an issued token */
 async function listWarnings(
   { url, host, token }: Started,
@@ -138,6 +144,10 @@ async function listWarnings(
     warnings.push(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
+  }
+  const port = host === undefined ? 0 : Number(new URL(url).port);
+  if (blockedPorts.has(port)) {
+    warnings.push(`browsers and fetch refuse port ${port}: choose another one with --port`);
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
     const advice = options.isVolatile
