@@ -9,7 +9,7 @@ import { lingeringClose } from "./response-bytes.ts";
 
 export class Slicer extends Duplex {
   readonly #socket: Socket;
-  readonly #countBytes: () => number;
+  readonly #countBytes: (input: Buffer) => number;
   #input: Buffer;
   #isWanted = false;
   /** Bytes that node:http has got. */
@@ -17,9 +17,9 @@ export class Slicer extends Duplex {
 
   /**
    * @param input bytes that were read from the socket before
-   * @param countBytes returns how many bytes node:http may parse next; 0 for none until {@link Slicer.readMore}
+   * @param countBytes returns how many of the bytes node:http may parse next; 0 for none until {@link Slicer.readMore}
    */
-  constructor(socket: Socket, input: Buffer, countBytes: () => number) {
+  constructor(socket: Socket, input: Buffer, countBytes: (input: Buffer) => number) {
     super({ autoDestroy: false, readableHighWaterMark: 16 * 1024 });
     this.#socket = socket;
     this.#input = input;
@@ -45,7 +45,7 @@ export class Slicer extends Duplex {
     if (!this.#isWanted || this.isPaused() || this.writableEnded) return;
     if (!this.hasBytes && !this.#socket.readableEnded) this.#socket.resume();
     else {
-      const slice = this.#input.subarray(0, this.#countBytes());
+      const slice = this.#input.subarray(0, this.#countBytes(this.#input));
       if (this.hasBytes && slice.length === 0) return;
       this.#input = this.#input.subarray(slice.length);
       this.passedBytes += slice.length;
