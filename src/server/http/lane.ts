@@ -1,6 +1,6 @@
 /**
- * The lane: responds to simple creates that have arrived whole, and hands a connection over to node:http, for good, at the
- * first other bytes. It halves the CPU time of a create. Without this file, node:http serves everything in the same way.
+ * The lane: responds to simple creates that have arrived whole, keeps the part of one from a client with a token, and hands a
+ * connection over to node:http, for good, at the first other bytes. It halves the CPU time of a create. Without this file, node:http serves everything in the same way.
  */
 import type { RequestError } from "../../core/errors.ts";
 import type { ByteHolder } from "../admission.ts";

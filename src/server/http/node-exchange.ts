@@ -20,12 +20,8 @@ import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
 
-/** Bytes of heads that node:http parses at once. */
-const sliceBytes = 1024;
-/** The same before the client has shown a token. */
-const untrustedSliceBytes = 256;
-/** The same within a body. A slice ends at the end of a head or a body. */
-const bodySliceBytes = 4 * 1024;
+/** Maximum length of a slice. It ends at the end of a head or a body, so that node:http has one request at a time. */
+const maxSliceBytes = 4 * 1024;
 
 /** node:http reads it like a single space, but other servers do not (RFC 9112 section 3). */
 const spaceInRequestLine = new RequestError(
@@ -87,23 +83,21 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     let arriving: Exchange | undefined;
     const scanner = new EndScanner();
     const countBytes = (bytes: Buffer): number => {
-      const { isEnding, isFull, isTrusted, newest } = connection;
+      const { isEnding, isFull, newest } = connection;
       if (isFull) return 0;
-      const headBytes = isTrusted ? sliceBytes : untrustedSliceBytes;
+      const readText = (): string => bytes.toString("latin1", 0, maxSliceBytes);
       if (newest?.isComplete !== false) {
         if (isEnding) return 0;
-        const count = scanner.scanHead(bytes.toString("latin1", 0, headBytes));
+        const count = scanner.scanHead(readText());
         if (count === undefined) connection.reject(spaceInRequestLine);
         return count ?? 0;
       }
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
       const { "content-length": length } = newest.headers;
-      if (length === undefined) {
-        return scanner.scanBody(bytes.toString("latin1", 0, bodySliceBytes));
-      }
+      if (length === undefined) return scanner.scanBody(readText());
       const leftBytes = Number(length) - (slicer.passedBytes - bodyFrom);
-      return Math.max(1, Math.min(leftBytes, bodySliceBytes));
+      return Math.max(1, Math.min(leftBytes, maxSliceBytes));
     };
     connection.socket.on("data", () => connection.noteInput());
     const slicer = new Slicer(connection.socket, input, countBytes);
