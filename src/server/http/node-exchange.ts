@@ -20,43 +20,12 @@ import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
 
-/** Maximum length of a slice. It ends at the end of a head or a body, so that node:http has one request at a time. */
-const maxSliceBytes = 4 * 1024;
-
-/** node:http reads it like a single space, but other servers do not (RFC 9112 section 3). */
-const spaceInRequestLine = new RequestError(
-  "malformedHttp",
-  "the request is not well-formed HTTP/1.1 (its first line has two spaces in a row)",
-);
-
-/** Finds the empty line that ends a head or a chunked body, in the pieces in which they arrive. */
-class EndScanner {
-  /** The last characters of the head or the body so far. */
-  #before = "";
-  #isInFirstLine = true;
-
-  /** Returns how much of a piece belongs to the same head; undefined if its first line has two spaces in a row. */
-  scanHead(piece: string): number | undefined {
-    const text = this.#before + piece;
-    if (this.#isInFirstLine) {
-      const lineEnd = text.search(/[^\r\n]\r?\n/);
-      const spaces = text.indexOf("  ");
-      if (spaces >= 0 && (lineEnd < 0 || spaces < lineEnd)) return undefined;
-      this.#isInFirstLine = lineEnd < 0;
-    }
-    return this.scanBody(piece);
-  }
-
-  /** Returns how much of a piece belongs to the same body. It may be less, if the body has empty lines itself. */
-  scanBody(piece: string): number {
-    const text = this.#before + piece;
-    const end = text.indexOf("\r\n\r\n") + 4;
-    const length = end < 4 ? piece.length : end - this.#before.length;
-    this.#before = end < 4 ? text.slice(-3) : "";
-    this.#isInFirstLine ||= end >= 4;
-    return length;
-  }
-}
+/** Bytes of heads that node:http parses at once. */
+const sliceBytes = 1024;
+/** The same before the client has shown a token. */
+const untrustedSliceBytes = 256;
+/** The same within a body. A slice ends at the end of the body. */
+const bodySliceBytes = 4 * 1024;
 
 /**
  * Creates a server of node:http that does not listen.
@@ -81,23 +50,16 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   return (connection, input) => {
     let bodyFrom = 0;
     let arriving: Exchange | undefined;
-    const scanner = new EndScanner();
-    const countBytes = (bytes: Buffer): number => {
-      const { isEnding, isFull, newest } = connection;
+    const countBytes = (): number => {
+      const { isEnding, isFull, isTrusted, newest } = connection;
       if (isFull) return 0;
-      const readText = (): string => bytes.toString("latin1", 0, maxSliceBytes);
-      if (newest?.isComplete !== false) {
-        if (isEnding) return 0;
-        const count = scanner.scanHead(readText());
-        if (count === undefined) connection.reject(spaceInRequestLine);
-        return count ?? 0;
-      }
+      const headBytes = isTrusted ? sliceBytes : untrustedSliceBytes;
+      if (newest?.isComplete !== false) return isEnding ? 0 : headBytes;
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
-      const { "content-length": length } = newest.headers;
-      if (length === undefined) return scanner.scanBody(readText());
-      const leftBytes = Number(length) - (slicer.passedBytes - bodyFrom);
-      return Math.max(1, Math.min(leftBytes, maxSliceBytes));
+      const announcedBytes = Number(newest.headers["content-length"] ?? 0);
+      const leftBytes = announcedBytes - (slicer.passedBytes - bodyFrom);
+      return Math.max(headBytes, Math.min(leftBytes, bodySliceBytes));
     };
     connection.socket.on("data", () => connection.noteInput());
     const slicer = new Slicer(connection.socket, input, countBytes);
