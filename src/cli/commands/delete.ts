@@ -132,9 +132,13 @@ export async function runDelete(run: Run): Promise<void> {
       describeOutcome,
     );
   } catch (error) {
-    const isReported = error instanceof Interruption;
-    if (!isReported && (readsInput || deleted.count > 0)) await terminal.note(describeOutcome());
-    if (deleted.count > 0 && isUnavailable(error)) {
+    if (error instanceof Interruption) throw error;
+    const absent = missing.count === 0 ? "" : `; no plant has the ${missing.describe()}`;
+    if (readsInput || deleted.count + failed.count > 0) {
+      await terminal.note(describeOutcome() + absent);
+    }
+    const isOfRequest = failed.count > 0 && error instanceof CommandError;
+    if (deleted.count > 0 && (isOfRequest || isUnavailable(error))) {
       const { message, hints, number } = error;
       throw new CommandError("someMissing", message, {
         cause: error,
