@@ -264,9 +264,12 @@ export function readHeader(headers: ClientResponse["headers"], name: string): st
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
+/** A shorter token is no secret: it occurs in ordinary words. */
+const minSecretLength = 6;
+
 function withoutToken(text: string, { headers }: CreateRequest): string {
-  const token = headers["authorization"]?.replace(/^Bearer /, "");
-  return token ? text.replaceAll(token, "[token]") : text;
+  const token = headers["authorization"]?.replace(/^Bearer /, "") ?? "";
+  return token.length < minSecretLength ? text : text.replaceAll(token, "[token]");
 }
 
 function toResult(text: string | undefined): SuccessfulResult | undefined {
