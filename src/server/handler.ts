@@ -27,6 +27,7 @@ import {
 import {
   type BodyResult,
   createCredentialReader,
+  type CredentialHead,
   findTraceId,
   type RequestRecord,
   type ServerRequest,
@@ -56,7 +57,7 @@ export interface Handler {
   /** Returns the response to a request that is not performed, or to bytes that are not a request. */
   reject(error: RequestError, request?: ServerRequest): CompleteResponse;
   /** Returns whether the server, as far as it knows now, accepts the credential of a request. */
-  accepts(request: ServerRequest): boolean;
+  accepts(request: CredentialHead): boolean;
   /**
    * Reports a request when its response is sent.
    *

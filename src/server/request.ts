@@ -71,10 +71,13 @@ export class RecentMap<Value> {
   }
 }
 
+/** The part of a request that has its credential. */
+export type CredentialHead = Pick<ServerRequest, "headers" | "repeated">;
+
 /** Returns a function that finds the digest of a request's token, or a CredentialError. It hashes each header once. */
 export function createCredentialReader() {
   const digests = new RecentMap<string>();
-  return ({ headers, repeated }: ServerRequest): ReturnType<typeof toBearerToken> => {
+  return ({ headers, repeated }: CredentialHead): ReturnType<typeof toBearerToken> => {
     const { authorization: value } = headers;
     if (value === undefined) return toBearerToken([]);
     const count = repeated.get("authorization");

@@ -255,7 +255,7 @@ class Connections {
     const timers = [
       setTimeout(closeAllUnused, Math.min(graceMs, timeoutMs)),
       setTimeout(forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
-      setTimeout(() => close(({ isSettled }) => isSettled), lastReadMs),
+      setTimeout(() => close(({ isInBody, isSettled }) => isSettled && !isInBody), lastReadMs),
       setTimeout(
         forEach((each) => each.cutOff(serverStopping)),
         timeoutMs,
@@ -298,7 +298,8 @@ function closeUnused(connection: Connection): void {
 }
 
 function rejectHead(connection: Connection): void {
-  if (!connection.isEnding && connection.isIdle) connection.reject(serverStopping);
+  if (connection.isEnding || !connection.isIdle || connection.isInBody) return;
+  connection.reject(serverStopping);
 }
 
 /** Error for a request without TLS on a TLS port. */

@@ -13,16 +13,16 @@ import { toText } from "./response-bytes.ts";
 interface SimpleHead {
   readonly target: string;
   readonly headers: HttpHeaders;
+  readonly repeated: typeof noneRepeated;
   readonly bodyLength: number;
   /** True if the client closes the connection after this request. */
   readonly isFinal: boolean;
 }
 
-/** A simple create that has arrived whole. */
+/** A simple create whose head has arrived. */
 interface SimpleCreate {
   readonly head: SimpleHead;
-  readonly body: Buffer;
-  /** Where it ends. */
+  readonly bodyStart: number;
   readonly end: number;
 }
 
@@ -47,8 +47,9 @@ const noBytes = Buffer.alloc(0);
 /** Passes a connection and its first bytes to node:http. */
 type HandOver = (connection: Connection, bytes: Buffer) => void;
 
-/** Returns a function that finds the simple create which begins at `start`, or what is missing of one that may be kept. */
+/** Returns a function that finds the simple create which begins at `start`; "cut" if its head may be incomplete. */
 export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
+  const firstLine = `POST ${path} HTTP/1.1\r\n`;
   // Heads that repeat are parsed once.
   const known = new RecentMap<SimpleHead>();
 
@@ -61,15 +62,16 @@ export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
     return head;
   }
 
-  return (bytes: Buffer, start: number): SimpleCreate | "head" | "body" | undefined => {
+  return (bytes: Buffer, start: number): SimpleCreate | "cut" | undefined => {
     const headEnd = bytes.indexOf("\r\n\r\n", start);
     if ((headEnd < 0 ? bytes.length : headEnd) - start > maxHeadBytes) return undefined;
-    if (headEnd < 0) return "head";
+    if (headEnd < 0) {
+      const text = bytes.toString("latin1", start, start + firstLine.length);
+      return firstLine.startsWith(text) ? "cut" : undefined;
+    }
     const head = readHead(bytes.toString("latin1", start, headEnd));
-    if (head === undefined) return undefined;
-    const end = headEnd + 4 + head.bodyLength;
-    if (end <= bytes.length) return { head, body: bytes.subarray(headEnd + 4, end), end };
-    return end - start <= maxCutBytes ? "body" : undefined;
+    const bodyStart = headEnd + 4;
+    return head && { head, bodyStart, end: bodyStart + head.bodyLength };
   };
 }
 
@@ -89,7 +91,7 @@ function parseHead(text: string, target: string): SimpleHead | undefined {
     simpleHost.test(host) && simpleConnection.test(connection) && simpleLength.test(length);
   if (!isSimple) return undefined;
   const isFinal = connection.toLowerCase() === "close";
-  return { target, headers, bodyLength: Number(length), isFinal };
+  return { target, headers, repeated: noneRepeated, bodyLength: Number(length), isFinal };
 }
 
 /** Reads a new connection. */
@@ -99,9 +101,12 @@ export class Lane implements Reader, ByteHolder {
   readonly #handOver: HandOver;
   /** Bytes that have arrived after the last request. */
   #bytes: Buffer = noBytes;
+  /** Since when the rest of its body is awaited. */
+  #bodySinceMs: number | undefined;
   #isInputEnded = false;
   #isOver = false;
-  missing: "head" | "body" | undefined;
+  /** The incomplete create that they begin, if they do. */
+  #next: SimpleCreate | "cut" | undefined;
   heldBytes = 0;
   transferStartedAtMs = 0;
 
@@ -119,34 +124,43 @@ export class Lane implements Reader, ByteHolder {
     return this.#bytes.length > 0;
   }
 
+  get isInBody(): boolean {
+    return typeof this.#next === "object";
+  }
+
   readMore(): void {
     if (this.#isOver) return;
     const connection = this.#connection;
     const { socket } = connection;
     const bytes = this.#bytes;
     let start = 0;
-    this.missing = undefined;
+    this.#next = undefined;
     while (start < bytes.length && !connection.isFull && !connection.isEnding) {
       const create = this.#parse(bytes, start);
-      if (typeof create === "string") this.missing = create;
-      if (typeof create !== "object") break;
+      if (typeof create !== "object" || create.end > bytes.length) {
+        this.#next = create;
+        break;
+      }
       start = create.end;
-      connection.accept(new LaneExchange(connection, create));
+      const body = bytes.subarray(create.bodyStart, start);
+      connection.accept(new LaneExchange(connection, create.head, body, this.#bodySinceMs));
+      this.#bodySinceMs = undefined;
     }
+    if (start > 0 && this.heldBytes > 0) connection.admission.release(this);
     const isRead = start === bytes.length || connection.isEnding;
     this.#bytes = isRead ? noBytes : bytes.subarray(start);
     if (connection.isEnding) return;
     if (connection.isFull) socket.pause();
     else if (isRead && this.#isInputEnded) connection.end();
     else if (isRead) socket.resume();
-    else if (connection.isSettled) this.#keepOrLeave();
+    else if (connection.isSettled && this.#isWelcome) this.#keep();
+    else if (connection.isSettled) this.#leave();
     else if (this.#bytes.length <= maxCutBytes) socket.resume();
     else socket.pause();
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.#connection.noteInput();
-    if (this.heldBytes > 0) this.#connection.admission.release(this);
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk]);
     this.readMore();
   };
@@ -156,16 +170,32 @@ export class Lane implements Reader, ByteHolder {
     this.readMore();
   };
 
-  /** A client with a token may send the rest of a create. Other bytes are for node:http. */
-  #keepOrLeave(): void {
-    const { admission, isTrusted, socket } = this.#connection;
-    if (this.missing !== undefined && isTrusted && !this.#isInputEnded) {
-      admission.replace(this, this.#bytes.length);
-      admission.startTransfer(this);
-      admission.idle.delete(this.#connection);
-      socket.resume();
+  /** Returns whether the rest of a create is worth waiting for: the server rejects nothing that it has of it. */
+  get #isWelcome(): boolean {
+    const next = this.#next;
+    const { isTrusted } = this.#connection;
+    if (next === undefined || this.#isInputEnded || !isTrusted) return false;
+    if (next === "cut") return true;
+    const isJson = next.head.headers["content-type"] === "application/json";
+    return next.end <= maxCutBytes && isJson && this.#connection.accepts(next.head);
+  }
+
+  /** The kept bytes are those of one transfer, however often more of it arrive. */
+  #keep(): void {
+    const { admission, socket } = this.#connection;
+    const error = admission.hold(this, this.#bytes.length - this.heldBytes);
+    if (error !== undefined) {
+      this.evict(error);
       return;
     }
+    if (this.isInBody) this.#bodySinceMs ??= performance.now();
+    admission.startTransfer(this);
+    admission.idle.delete(this.#connection);
+    socket.resume();
+  }
+
+  #leave(): void {
+    const { admission, socket } = this.#connection;
     this.#isOver = true;
     admission.release(this);
     socket.pause().off("data", this.#onData).off("end", this.#onEnd);
@@ -173,7 +203,7 @@ export class Lane implements Reader, ByteHolder {
   }
 
   evict(error: RequestError): void {
-    this.#connection.reject(error);
+    if (!this.#connection.isEnding) this.#connection.reject(error);
   }
 }
 
@@ -183,7 +213,7 @@ class LaneExchange implements Exchange {
   readonly headers: HttpHeaders;
   readonly repeated = noneRepeated;
   readonly error = undefined;
-  readonly receivedAtMs = performance.now();
+  readonly receivedAtMs: number;
   readonly isLate: boolean;
   readonly isFinal: boolean;
   readonly isComplete = true;
@@ -193,12 +223,18 @@ class LaneExchange implements Exchange {
   readonly #connection: Connection;
   #body: Buffer | undefined;
 
-  constructor(connection: Connection, { head, body }: SimpleCreate) {
+  constructor(
+    connection: Connection,
+    head: SimpleHead,
+    body: Buffer,
+    receivedAtMs = performance.now(),
+  ) {
     this.target = head.target;
     this.headers = head.headers;
     this.isFinal = head.isFinal;
     this.#connection = connection;
-    this.isLate = connection.isLate(this.receivedAtMs);
+    this.receivedAtMs = receivedAtMs;
+    this.isLate = connection.isLate(receivedAtMs);
     this.#body = body;
   }
 

@@ -7,7 +7,7 @@ import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, sendRaw, untilRead } from "../../helpers/raw-http.ts";
 import { startRecordedServer } from "../../helpers/recorded-server.ts";
-import { toRawGet, toRawRequest } from "../../helpers/raw-request.ts";
+import { toRawCreate, toRawGet, toRawRequest } from "../../helpers/raw-request.ts";
 
 const body = '{"id":1,"name":"fern"}';
 const post = (headers = ""): string => toRawRequest(body, { headers });
@@ -39,7 +39,7 @@ describe("the parser of simple creates", () => {
       "content-length": String(body.length),
     });
     expect(parsed.head.target).toBe("/v1/plants");
-    expect(parsed.body.toString()).toBe(body);
+    expect(bytes.toString("utf8", parsed.bodyStart, parsed.end)).toBe(body);
     expect(parsed.end).toBe(3 + request.length);
   });
 
@@ -59,23 +59,19 @@ describe("the parser of simple creates", () => {
     expect(parse(simple(lines), 0)).toHaveProperty("head");
   });
 
-  it("returns what is missing of a request that may be kept", () => {
+  it("tells a head that is cut at any byte, and where a body will end", () => {
     const whole = simple([]);
     for (const length of whole.keys()) {
-      const missing = length < whole.length - body.length ? "head" : "body";
-      expect(parse(whole.subarray(0, length), 0), `${length}`).toBe(missing);
+      const parsed = parse(whole.subarray(0, length), 0);
+      if (length < whole.length - body.length) expect(parsed, `${length}`).toBe("cut");
+      else expect(parsed, `${length}`).toMatchObject({ end: whole.length });
     }
   });
 
-  it("keeps no part of a request that is longer than 16 KiB", () => {
-    const parseLong = createSimpleCreateParser("/v1/plants", 2 ** 20);
-    const headLength = simple([], " ".repeat(16_000)).length - 16_000;
-    const toLong = (length: number): Buffer => simple([], " ".repeat(length - headLength));
-    expect(parseLong(toLong(16_384).subarray(0, -1), 0)).toBe("body");
-    expect(parseLong(toLong(16_385).subarray(0, -1), 0)).toBeUndefined();
-  });
-
   it.each<[what: string, bytes: Buffer]>([
+    ["a line break", Buffer.from("\r\n")],
+    ["the end of a body", Buffer.from("}")],
+    ["the beginning of another method", Buffer.from("PU")],
     ["an incomplete head over 4 KiB", simple([`Accept: ${"a".repeat(4096)}`]).subarray(0, 4097)],
     ["another path", Buffer.from(simple([]).toString().replace("/v1/plants", "/plants"))],
     ["a query", Buffer.from(simple([]).toString().replace("/v1/plants", "/v1/plants?"))],
@@ -126,6 +122,41 @@ it("handles simple creates without node:http, and everything else through it", a
   connection.socket.write(post() + get("/nowhere") + post());
   expect(await connection.results(5)).toEqual(["200", "200", "200", "404 40400", "200"]);
   expect(count()).toBe(2);
+});
+
+describe("after a create, a part of", () => {
+  it.each<[what: string, options: { token?: string; type?: string }, result: string]>([
+    ["a create with a wrong token", { token: "wrong" }, "400 40102"],
+    ["a create without a Content-Type of JSON", { type: "text/plain" }, "400 41500"],
+  ])("%s is rejected before its body has arrived", async (_what, options, result) => {
+    await using server = await startServer({ fastLane: true });
+    const { type = "application/json" } = options;
+    const request = toRawCreate(2, "fern", options).replace("application/json", type);
+    using connection = await sendRaw(server.port, post() + request.slice(0, -5));
+    expect(await connection.results(2)).toEqual(["200", result]);
+  });
+
+  it("no create is rejected at once", async () => {
+    await using server = await startServer({ fastLane: true });
+    using connection = await sendRaw(server.port, `${post()}}`);
+    expect(await connection.resultsAtEnd()).toEqual(["200", "400 40000"]);
+  });
+
+  it("a create longer than 16 KiB is for node:http", async () => {
+    const count = countAnnouncedRequests();
+    await using server = await startServer({ fastLane: true });
+    const send = async (length: number): Promise<void> => {
+      const request = toRawCreate(1, "a".repeat(length));
+      using connection = await sendRaw(server.port, post() + request.slice(0, -1));
+      await connection.responses(1);
+      connection.socket.write(request.slice(-1));
+      await connection.responses(2);
+    };
+    await send(15_000);
+    expect(count()).toBe(0);
+    await send(16_384);
+    expect(count()).toBe(1);
+  });
 });
 
 describe("while a simple create is in flight,", () => {

@@ -45,17 +45,34 @@ it("waits for the body of a request, and sends 50300 when the time is over", asy
   expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
 });
 
-it("handles a request whose body arrives after the stop", async () => {
-  const advance = stopClock();
-  await using server = await startServer();
-  using connection = await sendRaw(server.port, create(1).slice(0, -5));
-  await untilRead(server.port);
-  const stopped = server.server.close(10_000);
-  advance(9999);
-  connection.socket.write(create(1).slice(-5));
-  expect(await connection.resultsAtEnd()).toEqual(["200"]);
-  connection.socket.destroy();
-  await stopped;
+describe.each([
+  ["the first request", []],
+  ["a request after another one", [create(2)]],
+])("the body of %s", (_what, before) => {
+  const results = before.map(() => "200");
+
+  it("may arrive after the stop", async () => {
+    const advance = stopClock();
+    await using server = await startServer();
+    using connection = await sendRaw(server.port, before.join("") + create(1).slice(0, -5));
+    await connection.responses(before.length);
+    await untilRead(server.port);
+    const stopped = server.server.close(10_000);
+    advance(9999);
+    connection.socket.write(create(1).slice(-5));
+    expect(await connection.resultsAtEnd()).toEqual([...results, "200"]);
+    connection.socket.destroy();
+    await stopped;
+  });
+
+  it("is awaited until the time of the stop is over", async () => {
+    await using server = await startServer();
+    using connection = await sendRaw(server.port, before.join("") + create(1).slice(0, -5));
+    await connection.responses(before.length);
+    await untilRead(server.port);
+    await server.server.close(2000);
+    expect(await connection.resultsAtEnd()).toEqual([...results, "400 50300"]);
+  });
 });
 
 it("sends 50300 to each of several pipelined requests when the time is over", async () => {
