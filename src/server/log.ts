@@ -93,15 +93,16 @@ function toLevel({ operation, error }: RequestRecord): LogLevel {
 
 function toJsonLine(level: LogLevel, record: RequestRecord): string {
   const { method, path, status, error, durationMs, bytes, requestId } = record;
-  const { batch, commitWaitMs, traceId } = record;
+  const { batch, commitWaitMs, result, traceId } = record;
   const request =
     method === undefined ? "" : `,"method":"${method}","path":"${toShownPath(path ?? "")}"`;
   const number = error === undefined ? "" : `,"error":${error}`;
+  const outcome = result === undefined ? "" : `,"result":"${result}"`;
   const commit =
     commitWaitMs === undefined ? "" : `,"commit_wait":${commitWaitMs.toFixed(3)},"batch":${batch}`;
   const trace = traceId === undefined ? "" : `,"trace_id":"${traceId}"`;
   const lost = record.isDropped ? ',"dropped":true' : record.isAborted ? ',"aborted":true' : "";
-  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number},"duration":${durationMs.toFixed(3)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
+  return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number}${outcome},"duration":${durationMs.toFixed(3)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
 }
 
 /** Each line is one JSON object. */

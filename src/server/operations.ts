@@ -81,7 +81,7 @@ export interface OperationOptions extends ContractOptions, DescribedPlantServer 
 export function createOperations(options: OperationOptions): OperationFunctions {
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
-  const readInTurn = createTurns(maxPages);
+  const readInTurn = createSlots(maxPages);
   const contract: ContractFunctions = {
     create: (call, { store }) => createPlant(call, store, options),
     list: (call, { store }) => listPlants(call, store, readInTurn, options),
@@ -153,7 +153,7 @@ function createPlant(
 const maxPages = 2;
 
 /** Returns a function that does work, at most `max` at a time: the rest waits for its turn. */
-function createTurns(max: number) {
+function createSlots(max: number) {
   const waiting: (() => void)[] = [];
   let count = 0;
   return async (work: () => Promise<OperationResult>): Promise<OperationResult> => {
@@ -177,7 +177,7 @@ function createTurns(max: number) {
 async function listPlants(
   { request, parameters: { limit, after: afterId } }: AcceptedCall<ParametersOf<"list">>,
   store: ServerBackend["store"],
-  readInTurn: ReturnType<typeof createTurns>,
+  readInTurn: ReturnType<typeof createSlots>,
   { faults }: ContractOptions,
 ): Promise<OperationResult> {
   const read = async (): Promise<OperationResult> => {

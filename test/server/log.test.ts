@@ -59,6 +59,7 @@ describe("the line of a request", () => {
     ["a rejected request", rejected, { ...post, ...rejection }],
     ["a client that left", { ...record, isAborted: true }, { ...post, status: 200, aborted: true }],
     ["a stored plant", committed, { ...post, status: 200, commit_wait: 0.75, batch: 12 }],
+    ["a create", { ...record, result: "created" }, { ...post, status: 200, result: "created" }],
     ["a request of a trace", traced, { ...post, ...rejection, trace_id: traced.traceId }],
     ["malformed HTTP", unreadable, rejection],
   ])("describes %s as JSON", (_what, each, members) => {

@@ -151,6 +151,7 @@ export const plantstoreCommand: Command = {
     },
   ],
   hints: {
+    start: `"plantstore serve" starts a plant store`,
     config: showsStatus,
     doctor: showsStatus,
     import: creates,

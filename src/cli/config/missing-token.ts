@@ -58,6 +58,6 @@ function toAddress(origin: string): string {
 function adviseLogin(login: string, server: Readiness | undefined): string {
   if (server?.state !== "ready") return `run "${login}"`;
   return server.isVolatile
-    ? `the server printed its token when it started: pass it to "${login}"`
+    ? `its token is the one that it printed when it started, or its PLANTSTORE_TOKEN: pass it to "${login}"`
     : `run "plantstore token issue | ${login}" as the owner of its store`;
 }

@@ -58,11 +58,11 @@ export async function listen(
 
 function startListening(
   server: Server,
-  place: ListenOptions | { readonly fd: number },
+  address: ListenOptions | { readonly fd: number },
 ): Promise<void> {
   return new Promise((settle, reject) => {
     server.once("error", reject);
-    server.listen(place, () => {
+    server.listen(address, () => {
       server.off("error", reject);
       settle();
     });

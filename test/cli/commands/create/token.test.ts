@@ -130,7 +130,7 @@ describe("without a token", () => {
     [
       "a server that saved none for this user",
       true,
-      /: the server printed its token when it started: pass it to "plantstore login --url /,
+      /: its token is the one that it printed when it started, or its PLANTSTORE_TOKEN: pass it to "plantstore login --url /,
     ],
     ["a server with a store", false, /: run "plantstore token issue \| plantstore login --url /],
   ])("create says where the token of %s is", async (_what, isVolatile, advice) => {
