@@ -160,5 +160,7 @@ export const plantstoreCommand: Command = {
     rm: `"plantstore delete" deletes plants from a store`,
     show: reads,
     ls: reads,
+    count: `"plantstore list --count" counts plants`,
+    version: `"plantstore --version" prints the version`,
   },
 };
