@@ -137,10 +137,10 @@ export class Admission {
   }
 
   /**
-   * Counts bytes that exist instead of those that the holder held: a response, or a part of a request. Any transfer must make
-   * room for many. A few evict nothing: otherwise the error for an evicted body would evict the next one.
+   * Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room for many. A
+   * few evict nothing: otherwise the error for an evicted body would evict the next one.
    */
-  replace(holder: ByteHolder, bytes: number): void {
+  holdResponse(holder: ByteHolder, bytes: number): void {
     this.release(holder);
     if (bytes > fewBytes && this.#isOver(bytes)) {
       this.#makeRoom(bytes, overloaded("the memory is needed"), () => true);

@@ -305,7 +305,7 @@ export class Connection {
     void this.#edge.handler.handle(exchange).then((response) => {
       if (pending.response === undefined) {
         pending.response = response;
-        this.admission.replace(exchange, response.bodyBytes);
+        this.admission.holdResponse(exchange, response.bodyBytes);
       }
       // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
       this.#edge.turns.add(this);

@@ -1,6 +1,7 @@
 /**
- * The lane: responds to simple creates that have arrived whole, keeps the part of one from a client with a token, and hands a
- * connection over to node:http, for good, at the first other bytes. It halves the CPU time of a create. Without this file, node:http serves everything in the same way.
+ * The lane: responds to simple creates that have arrived whole, and hands a connection over to node:http, for good, at the
+ * first other bytes. From a client with a token, it waits for the rest of a create. It halves the CPU time of a create. Without
+ * this file, node:http serves everything in the same way.
  */
 import type { RequestError } from "../../core/errors.ts";
 import type { ByteHolder } from "../admission.ts";
@@ -101,7 +102,7 @@ export class Lane implements Reader, ByteHolder {
   readonly #handOver: HandOver;
   /** Bytes that have arrived after the last request. */
   #bytes: Buffer = noBytes;
-  /** Since when the rest of its body is awaited. */
+  /** When the lane began to wait for the rest of a body. */
   #bodySinceMs: number | undefined;
   #isInputEnded = false;
   #isOver = false;
@@ -170,7 +171,7 @@ export class Lane implements Reader, ByteHolder {
     this.readMore();
   };
 
-  /** Returns whether the rest of a create is worth waiting for: the server rejects nothing that it has of it. */
+  /** True if the rest of a create is worth waiting for: the server would reject nothing of what has arrived. */
   get #isWelcome(): boolean {
     const next = this.#next;
     const { isTrusted } = this.#connection;
@@ -180,7 +181,7 @@ export class Lane implements Reader, ByteHolder {
     return next.end <= maxCutBytes && isJson && this.#connection.accepts(next.head);
   }
 
-  /** The kept bytes are those of one transfer, however often more of it arrive. */
+  /** Waits for the rest. It is one transfer, in however many pieces it arrives. */
   #keep(): void {
     const { admission, socket } = this.#connection;
     const error = admission.hold(this, this.#bytes.length - this.heldBytes);
