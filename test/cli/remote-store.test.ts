@@ -387,6 +387,28 @@ describe("delete", () => {
     expect(stderr).toMatch(/\nerror 50301: /);
   });
 
+  it("exits with 8 if others succeeded, whatever the failure, and names each id once", async () => {
+    const { url } = await openFailingServer([2], 40102);
+    const args = ["delete", "1", "2", "--yes", "--retry", "0", "--url", url];
+    const { exitCode, stderr } = await runCli(args, { env });
+    expect(exitCode).toBe(8);
+    expect(stderr).toMatch(/^deleted the plant with the id 1 .*; failed for .* the id 2\n/);
+  });
+
+  it("names what failed and what has no plant if nothing was deleted", async () => {
+    const { url } = await openScriptedServer((response, { method, path }) => {
+      if (method === "GET") json(200, "[]")(response);
+      else errorResponse(path === "/plants/1" ? 50301 : 40401)(response);
+    });
+    const args = ["delete", "1", "2", "--yes", "--retry", "0", "--url", url];
+    const { exitCode, stderr } = await runCli(args, { env });
+    expect(exitCode).toBe(6);
+    expect(stderr).toMatch(
+      /^no plant was deleted; failed for .* the id 1; no plant has the id 2\n/,
+    );
+    expect(stderr).toMatch(/\nerror 50301: /);
+  });
+
   it.each([
     ["three in a row fail", 50301],
     ["the token is rejected", 40102],
