@@ -94,6 +94,12 @@ describe("a create", () => {
     expect((await create(url)).error?.message).toBe(`${"x".repeat(995)}[t…`);
   });
 
+  it("keeps a message whole if the token is a few characters long", async () => {
+    const { url } = await openScriptedServer(json(400, `{"error":1,"message":"the token"}`));
+    const outcome = await sendPlant("{}", { ...common, request: toCreateRequest(url, "e") });
+    expect(outcome).toMatchObject({ error: { message: "the token" } });
+  });
+
   it("reads a response that is larger than the default limit because the plant is large", async () => {
     const name = "\u0001".repeat(3 * 1024 * 1024);
     const body = JSON.stringify({ name });
