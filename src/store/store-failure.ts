@@ -41,7 +41,7 @@ export const failures = {
   // The store cannot work until its operator changes something.
   damaged: failure("damaged", "is damaged: restore an intact backup, or choose another path"),
   notOpened: unusable(
-    "cannot be opened: check that its directory may be written, or choose another path",
+    "cannot be opened: check its permissions and those of its directory, or choose another path",
   ),
   wrongPassword: unusable(
     "does not accept the password: correct it in the URL or in PGPASSWORD, and restart",
@@ -87,15 +87,17 @@ export function unusable(problem: string): FailureKind {
  *
  * @param kinds by code
  * @param toCodes returns the codes of an error; the first one with a kind decides
+ * @param otherKind of an error without such a code
  */
 export function createFailureMap<Code>(
   kinds: ReadonlyMap<Code, FailureKind>,
   toCodes: (error: Error) => readonly Code[],
+  otherKind: FailureKind = failures.unknown,
 ) {
   function toFailureKind(error: unknown): FailureKind {
     if (hasTooManyFiles(error)) return failures.noFiles;
     const codes = isError(error) ? toCodes(error) : [];
-    return codes.map((code) => kinds.get(code)).find(Boolean) ?? failures.unknown;
+    return codes.map((code) => kinds.get(code)).find(Boolean) ?? otherKind;
   }
 
   return {

@@ -5,7 +5,7 @@ import type { StoreEngine, StoreReader } from "../core/store.ts";
 export interface EngineOptions {
   /** Rejects a missing store instead of creating it. Default: false. */
   readonly mustExist?: boolean;
-  /** Receives warnings for the operator, such as a second name of the file or an upgrade. */
+  /** Receives warnings for the operator, such as an upgrade. */
   readonly onWarning?: ((message: string) => void) | undefined;
 }
 

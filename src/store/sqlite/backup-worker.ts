@@ -5,13 +5,7 @@ import type { StoreError } from "../../core/store.ts";
 import { findRelease } from "../sql-tables.ts";
 import type { StoreContents } from "../store-location.ts";
 import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
-import {
-  assertUpgradable,
-  openDatabaseToRead,
-  readPragma,
-  sqliteSchema,
-  retryWhileBusy,
-} from "./database.ts";
+import { assertUpgradable, openDatabaseToRead, readPragma, sqliteSchema } from "./database.ts";
 import {
   createDamageError,
   isBusy,
@@ -65,7 +59,7 @@ export async function openWholeFile(
     /** Searches the file and every plant for damage; throws what it finds first. */
     check(): StoreContents {
       // https://sqlite.org/pragma.html#pragma_integrity_check
-      const finding = retryWhileBusy(() => readPragma(database, "integrity_check(1)"));
+      const finding = readPragma(database, "integrity_check(1)");
       if (finding !== "ok") throw createDamageError(path, finding);
       const version = assertReadable(database);
       const release = findRelease(schema, version);

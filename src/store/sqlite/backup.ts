@@ -1,18 +1,16 @@
 /** Backs up, verifies and restores a SQLite file, with the work on threads. Loaded on demand. */
 import {
   closeSync,
+  createReadStream,
   createWriteStream,
   existsSync,
   fstatSync,
   lstatSync,
   openSync,
-  read,
-  type Stats,
   statSync,
 } from "node:fs";
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
 import { StoreError } from "../../core/store.ts";
 import { toWriteError } from "../durable-files.ts";
 import type {
@@ -25,15 +23,7 @@ import type {
 import type { ReplacedFile, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { writePartialFile } from "./partial-file.ts";
-import {
-  adviseMissing,
-  assertDirectory,
-  NotDatabaseError,
-  prepareDatabaseFile,
-  type StoreFile,
-  toIdentity,
-  toOpenError,
-} from "./store-file.ts";
+import { assertDirectory, prepareDatabaseFile, type StoreFile, toIdentity } from "./store-file.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
 
 /**
@@ -60,9 +50,7 @@ export async function backupSqliteFile(
   return writePartialFile(targetPath, signal, async (file) => {
     onCopy(file.readSize);
     const plants = await useWholeFile(store, (thread) => thread.call("copyTo", file.path));
-    signal.throwIfAborted();
     await file.flush();
-    signal.throwIfAborted();
     assertFree(targetPath, store, isForced);
     const bytes = file.readSize();
     file.publish();
@@ -82,8 +70,9 @@ export async function verifySqliteFile(path: string): Promise<StoreContents> {
 async function checkFile(
   path: string,
 ): Promise<{ readonly source: StoreFile; readonly contents: StoreContents }> {
+  assertSqliteInstalled();
   try {
-    const source = findBackup(path);
+    const source = prepareDatabaseFile(resolve(path), true);
     const contents = await useWholeFile(source, (thread) => thread.call("check"));
     return { source, contents };
   } catch (error) {
@@ -91,36 +80,6 @@ async function checkFile(
     // The file may be a backup, and "the store" is that of --store.
     const message = error.message.replace(/^the store /, "the file ");
     throw new StoreError(error.reason, message, { cause: error });
-  }
-}
-
-/** Finds a backup, or a store that is treated as one. @throws StoreError */
-function findBackup(path: string): StoreFile {
-  assertSqliteInstalled();
-  const file = resolve(path);
-  const found = findFile(file);
-  if (found === undefined) {
-    const advice = adviseMissing(file, "check the path");
-    throw new StoreError("unusable", `the file ${file} does not exist: ${advice}`);
-  }
-  if (found.isFile() && found.size === 0) {
-    const problem = "is empty, so it is not a backup: choose another file";
-    throw new StoreError("unusable", `the file ${file} ${problem}`);
-  }
-  try {
-    return prepareDatabaseFile(file, true);
-  } catch (error) {
-    if (!(error instanceof NotDatabaseError)) throw error;
-    const message = `the file ${file} is not a SQLite database: name a backup or a store`;
-    throw new StoreError("unusable", message, { cause: error });
-  }
-}
-
-function findFile(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    throw toOpenError(path, error, true);
   }
 }
 
@@ -147,10 +106,6 @@ function assertFree(path: string, store: StoreFile, isForced: boolean): void {
     if (existsSync(path + suffix)) {
       reject(`would get the log of another store (${path}${suffix}): choose another name`);
     }
-  }
-  const [, database] = /^(.+)-(?:wal|shm|journal)$/s.exec(path) ?? [];
-  if (database !== undefined && existsSync(database)) {
-    reject(`would be read as a part of ${database}: choose another name`);
   }
   if (found === undefined) return;
   if (!found.isFile()) reject("is not a regular file: choose another name");
@@ -216,10 +171,9 @@ async function replace(
   return writePartialFile(realPath, signal, async (file) => {
     onCopy(file.readSize);
     await useWholeFile(source, (thread) => thread.call("copyTo", file.path));
-    file.copyAccess(fstatSync(descriptor));
+    await file.copyAccess(fstatSync(descriptor));
     await file.flush();
     const oldPath = await keepOld(realPath, descriptor, signal);
-    signal.throwIfAborted();
     file.publish();
     onReplaced();
     return oldPath;
@@ -237,25 +191,11 @@ async function keepOld(
   const oldPath = `${realPath}.replaced-${time}`;
   if (existsSync(oldPath)) throw new StoreError("busy", `${oldPath} exists: restore again`);
   return writePartialFile(oldPath, signal, async (file) => {
-    await pipeline(readAll(descriptor), createWriteStream(file.path, { flags: "r+" }));
-    file.copyAccess(fstatSync(descriptor));
+    const old = createReadStream("", { fd: descriptor, autoClose: false, start: 0 });
+    await pipeline(old, createWriteStream(file.path, { flags: "r+" }));
+    await file.copyAccess(fstatSync(descriptor));
     await file.flush();
-    signal.throwIfAborted();
     file.publish();
     return oldPath;
   });
-}
-
-const readPiece = promisify(read);
-const pieceBytes = 2 ** 20;
-
-/** Reads a file through a descriptor, which stays open. */
-async function* readAll(descriptor: number): AsyncGenerator<Buffer, void, undefined> {
-  for (let position = 0; ;) {
-    const piece = Buffer.allocUnsafe(pieceBytes);
-    const { bytesRead } = await readPiece(descriptor, piece, 0, pieceBytes, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield piece.subarray(0, bytesRead);
-  }
 }

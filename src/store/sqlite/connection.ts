@@ -4,7 +4,6 @@ import type {
   ConflictPolicy,
   CommitResult,
   CreateResult,
-  DeleteResult,
   EndedToken,
   PlantFilter,
   PlantQuery,
@@ -20,7 +19,7 @@ import {
   toTokenValues,
 } from "../sql-tables.ts";
 import { takePage } from "../pages.ts";
-import { inTransaction, openDatabase, openDatabaseToRead, retryWhileBusy } from "./database.ts";
+import { inTransaction, openDatabase, openDatabaseToRead } from "./database.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "./driver.ts";
 import type { StoreFile } from "./store-file.ts";
 import {
@@ -30,7 +29,6 @@ import {
   type PackedPlants,
   type PackedEntries,
   packPlants,
-  packEntries,
   type PlantRow,
   preparePlantStatements,
   replacePlant,
@@ -56,11 +54,6 @@ export interface ConnectionTarget extends StoreFile {
 /** Operations of the store (see StoreEngine and StoreReader). */
 export type StoreConnection = ReturnType<typeof createConnection>;
 
-/** A create that is rolled back. */
-const exampleCreate = packEntries([
-  { kind: "create", plant: { id: 0n, name: "" }, onConflict: "replace" },
-]);
-
 /** Time that commits wait for a reader after a delete; clients wait ten times as long. */
 const readerTimeoutMs = 1000;
 
@@ -76,104 +69,74 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
           upgrades: access === "first",
           onUpgraded: (version) => (versionBefore = version),
         });
-  try {
-    return createConnection(database, versionBefore);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  return createConnection(database, versionBefore);
 }
 
 /**
- * Creates a connection on an open database, which it owns from then on.
+ * Creates a connection on an open database, which it owns from then on. Its methods do not wait for locks (see
+ * `retryWhileBusy`).
  *
  * @param versionBefore version of the schema before the connection was opened; 0 if it was not looked at
  */
 export function createConnection(database: SqliteDatabase, versionBefore = 0) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
-  // From now on, `retryWhileBusy` waits.
   database.exec("PRAGMA busy_timeout = 0");
-  let isOpen = true;
   return {
     getVersionBefore: (): number => versionBefore,
-    commit: (entries: PackedEntries): readonly CommitResult[] =>
-      retryWhileBusy(() => {
-        // From then on, deleted text is overwritten in the database.
-        if (entries.actions.includes("delete")) database.exec("PRAGMA secure_delete = ON");
-        return inTransaction(database, () => changeAll(statements, entries));
-      }),
-    get: (id: bigint): NewPlant | undefined =>
-      retryWhileBusy(() => {
-        const row = statements.findPlant.get(id) as PlantRow | undefined;
-        return row && toStoredPlant(row);
-      }),
-    list: ({ limit, ...filter }: PlantQuery): PackedPlants =>
-      retryWhileBusy(() => {
-        const rows = statements.listPlants.iterate(...toFilterValues(filter));
-        return packPlants(takePage(toStoredPlants(rows as Iterable<PlantRow>), limit));
-      }),
-    count: (filter: PlantFilter): number =>
-      retryWhileBusy(() => {
-        const row = statements.countPlants.get(...toFilterValues(filter));
-        return Number((row as { count: bigint }).count);
-      }),
+    commit(entries: PackedEntries): readonly CommitResult[] {
+      // From then on, deleted text is overwritten in the database.
+      if (entries.actions.includes("delete")) database.exec("PRAGMA secure_delete = ON");
+      return inTransaction(database, () => changeAll(statements, entries));
+    },
+    get(id: bigint): NewPlant | undefined {
+      const row = statements.findPlant.get(id) as PlantRow | undefined;
+      return row && toStoredPlant(row);
+    },
+    list({ limit, ...filter }: PlantQuery): PackedPlants {
+      const rows = statements.listPlants.iterate(...toFilterValues(filter));
+      return packPlants(takePage(toStoredPlants(rows as Iterable<PlantRow>), limit));
+    },
+    count(filter: PlantFilter): number {
+      const row = statements.countPlants.get(...toFilterValues(filter));
+      return Number((row as { count: bigint }).count);
+    },
     /** Empties the log, unless a reader takes too long. */
-    emptyLog: (): void =>
-      retryWhileBusy(() => {
-        // Only SQLite itself can prevent new commits while it waits.
-        database.exec(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
-        try {
-          database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-        } finally {
-          database.exec("PRAGMA busy_timeout = 0");
-        }
-      }),
-    checkWritable: (): void =>
-      retryWhileBusy(() =>
-        inTransaction(database, () => {
-          database.exec("SAVEPOINT before_create");
-          changeAll(statements, exampleCreate);
-          database.exec("ROLLBACK TO before_create");
-          statements.recordCheck.run(BigInt(Date.now()));
-        }),
-      ),
+    emptyLog(): void {
+      // Only SQLite itself can prevent new commits while it waits.
+      database.exec(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
+      try {
+        database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      } finally {
+        database.exec("PRAGMA busy_timeout = 0");
+      }
+    },
+    checkWritable(): void {
+      // Fails if the plants have other columns.
+      isStored(statements, { id: 0n, name: "" });
+      statements.recordCheck.run(BigInt(Date.now()));
+    },
     addToken: (token: TokenRecord): void =>
-      retryWhileBusy(() => void statements.insertToken.run(...toTokenValues(token, toSqlText))),
-    listTokens: (): readonly TokenRecord[] => retryWhileBusy(() => listTokens(statements)),
-    readTokens: (knownVersion: string | undefined): TokenState =>
-      retryWhileBusy(() => {
-        // Before the tokens, so that a change after it is found by the next read.
-        const { version } = statements.findTokenVersion.get() as { readonly version: string };
-        return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
-      }),
-    endToken: ({ digest, expiresAtMs, revokedAtMs }: EndedToken): void =>
-      retryWhileBusy(() => {
-        const [expiry, revocation] = [toSqlInteger(expiresAtMs), toSqlInteger(revokedAtMs)];
-        statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
-      }),
+      void statements.insertToken.run(...toTokenValues(token, toSqlText)),
+    listTokens: (): readonly TokenRecord[] => listTokens(statements),
+    readTokens(knownVersion: string | undefined): TokenState {
+      // Before the tokens, so that a change after it is found by the next read.
+      const { version } = statements.findTokenVersion.get() as { readonly version: string };
+      return version === knownVersion ? { version } : { version, tokens: listTokens(statements) };
+    },
+    endToken({ digest, expiresAtMs, revokedAtMs }: EndedToken): void {
+      const [expiry, revocation] = [toSqlInteger(expiresAtMs), toSqlInteger(revokedAtMs)];
+      statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
+    },
     recordTokenUse: (digests: readonly string[], day: number): void =>
-      retryWhileBusy(() => {
-        // Not flushed: its durability is not promised, and commits wait for a transaction that writes.
-        database.exec("PRAGMA synchronous = NORMAL");
-        try {
-          inTransaction(database, () => {
-            for (const digest of digests) {
-              statements.recordTokenUse.run(BigInt(day), toSqlText(digest), BigInt(day));
-            }
-          });
-        } finally {
-          database.exec("PRAGMA synchronous = FULL");
+      inTransaction(database, () => {
+        for (const digest of digests) {
+          statements.recordTokenUse.run(BigInt(day), toSqlText(digest), BigInt(day));
         }
       }),
     /** Copies commits from the log into the database, except those that others read or write at the moment. */
-    copyLog: (): void => retryWhileBusy(() => database.exec("PRAGMA wal_checkpoint(PASSIVE)")),
-    close: (): void =>
-      retryWhileBusy(() => {
-        if (!isOpen) return;
-        isOpen = false;
-        database.close();
-      }),
+    copyLog: (): void => database.exec("PRAGMA wal_checkpoint(PASSIVE)"),
+    close: (): void => database.close(),
   };
 }
 
@@ -189,12 +152,9 @@ function changeAll(statements: Statements, entries: PackedEntries): readonly Com
 
   return Array.from(entries.actions, (action, index) => {
     const plant = unpackMembers(entries, index);
-    return action === "delete" ? deletePlant(statements, plant.id) : create(plant, action);
+    if (action !== "delete") return create(plant, action);
+    return Number(statements.deletePlant.run(plant.id).changes) === 1 ? "deleted" : "absent";
   });
-}
-
-function deletePlant(statements: Statements, id: bigint): DeleteResult {
-  return Number(statements.deletePlant.run(id).changes) === 1 ? "deleted" : "absent";
 }
 
 /** Returns every token, oldest first. */

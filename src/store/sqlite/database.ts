@@ -2,6 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
+import { attempt } from "../../core/attempt.ts";
 import { syncDirectory, syncFile } from "../durable-files.ts";
 import { findMissingSteps, older, type Schema } from "../sql-tables.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
@@ -229,16 +230,9 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    rollBack(database);
+    // Fails if SQLite has rolled back by itself, as it may do when the disk is full.
+    attempt(() => database.exec("ROLLBACK"));
     throw error;
-  }
-}
-
-function rollBack(database: SqliteDatabase): void {
-  try {
-    database.exec("ROLLBACK");
-  } catch {
-    // SQLite has already rolled back by itself, as it may do when the disk is full.
   }
 }
 

@@ -25,7 +25,7 @@ export async function openSqliteEngine(
 ): Promise<StoreEngine> {
   assertSqliteInstalled();
   const absolutePath = resolve(path);
-  const files = createFilesInUse(absolutePath, mustExist, onWarning);
+  const files = createFilesInUse(absolutePath, mustExist);
   let isOpen = false;
   function locate(): ConnectionTarget {
     if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
@@ -48,9 +48,9 @@ export async function openSqliteEngine(
   }
 
   /** Makes a write whose result counts only if the files of the store were in place before and after it. */
-  async function write<T>(thread: typeof writer, call: () => Promise<T>): Promise<T> {
+  async function write<T>(call: () => Promise<T>): Promise<T> {
     // A thread that has to start checks the files itself; the last one that died has removed its log.
-    if (thread.isRunning()) files.assertInPlace();
+    if (writer.isRunning()) files.assertInPlace();
     const result = await call();
     files.assertInPlace();
     return result;
@@ -72,21 +72,20 @@ export async function openSqliteEngine(
     // The next commit waits on the writing thread, which starts it without the main thread.
     maxCommits: 2,
     async commit(entries) {
-      const results = await write(writer, () => writer.call("commit", packEntries(entries)));
+      const results = await write(() => writer.call("commit", packEntries(entries)));
       copyLog(entries.length);
       return results;
     },
     get: (id) => reader.call("get", id),
     list: async (query) => unpackPlants(await reader.call("list", query)),
     count: (filter) => reader.call("count", filter),
-    emptyLog: () => write(writer, () => writer.call("emptyLog")),
-    checkWritable: () => write(writer, () => writer.call("checkWritable")),
-    addToken: (token) => write(writer, () => writer.call("addToken", token)),
+    emptyLog: () => write(() => writer.call("emptyLog")),
+    checkWritable: () => write(() => writer.call("checkWritable")),
+    addToken: (token) => write(() => writer.call("addToken", token)),
     listTokens: () => writer.call("listTokens"),
     readTokens: (knownVersion) => writer.call("readTokens", knownVersion),
-    endToken: (token) => write(writer, () => writer.call("endToken", token)),
-    recordTokenUse: (digests, day) =>
-      write(reader, () => reader.call("recordTokenUse", digests, day)),
+    endToken: (token) => write(() => writer.call("endToken", token)),
+    recordTokenUse: (digests, day) => write(() => writer.call("recordTokenUse", digests, day)),
     async close() {
       // One after the other: only the last connection moves the log into the file, and of two that close at once
       // neither is the last.

@@ -1,17 +1,6 @@
 /** Writes a SQLite file that has its name only once it is complete. */
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  fstatSync,
-  openSync,
-  promises,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory, toWriteError } from "../durable-files.ts";
 
@@ -21,10 +10,14 @@ export interface PartialFile {
   /** Returns the size so far, in bytes. */
   readonly readSize: () => number;
   /** Gives the file the owner and the mode of another one. Has an effect only for root. */
-  readonly copyAccess: (from: Pick<Stats, "uid" | "gid" | "mode">) => void;
+  readonly copyAccess: (from: Pick<Stats, "uid" | "gid" | "mode">) => Promise<void>;
   /** Flushes the content. */
   readonly flush: () => Promise<void>;
-  /** Gives the file its final name, over any file of that name. Call {@link PartialFile.flush} before. */
+  /**
+   * Gives the file its final name, over any file of that name. Call {@link PartialFile.flush} before.
+   *
+   * @throws the reason of the signal if it is aborted
+   */
   readonly publish: () => void;
 }
 
@@ -47,42 +40,29 @@ export async function writePartialFile<T>(
   };
   signal.addEventListener("abort", remove);
   try {
-    closeSync(openSync(path, "wx", 0o600));
-    return await work({
-      path,
-      readSize: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
-      copyAccess: (from) => copyAccess(path, from),
-      async flush() {
-        const file = await promises.open(path, "r+");
-        try {
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-      },
-      publish() {
-        renameSync(path, finalPath);
-        syncDirectory(dirname(finalPath));
-      },
-    });
+    const file = await open(path, "wx", 0o600);
+    try {
+      return await work({
+        path,
+        readSize: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+        async copyAccess({ uid, gid, mode }) {
+          // A new file belongs to the user of this process.
+          if ((await file.stat()).uid !== 0) return;
+          await file.chown(uid, gid);
+          await file.chmod(mode & 0o777);
+        },
+        flush: () => file.sync(),
+        publish() {
+          signal.throwIfAborted();
+          renameSync(path, finalPath);
+          syncDirectory(dirname(finalPath));
+        },
+      });
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     remove();
     throw signal.aborted ? error : toWriteError(finalPath, error);
-  }
-}
-
-const permissionBits = 0o777;
-
-function copyAccess(path: string, { uid, gid, mode }: Pick<Stats, "uid" | "gid" | "mode">): void {
-  // The owner of the directory may have put a link to another file in its place.
-  const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW);
-  try {
-    const { uid: creator, nlink } = fstatSync(file);
-    // This process created the file, so that it belongs to its user.
-    if (creator !== 0 || nlink !== 1) return;
-    fchownSync(file, uid, gid);
-    fchmodSync(file, mode & permissionBits);
-  } finally {
-    closeSync(file);
   }
 }

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { StoreReader } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
+import { retryWhileBusy } from "./database.ts";
 import { prepareDatabaseFile } from "./store-file.ts";
 import { unpackPlants } from "./rows.ts";
 import { isForMainThread, toStoreError } from "./driver.ts";
@@ -46,16 +47,18 @@ async function openLocalConnection(
     throw toStoreError(error, target.path);
   };
   const connection = await openConnection(target).catch(fail);
+  let isOpen = true;
   return {
     async call(method, ...args) {
       try {
-        return Reflect.apply(connection[method], undefined, args) as never;
+        return retryWhileBusy(() => Reflect.apply(connection[method], undefined, args) as never);
       } catch (error) {
         return fail(error);
       }
     },
     async close() {
-      connection.close();
+      if (isOpen) connection.close();
+      isOpen = false;
     },
   };
 }

@@ -17,9 +17,10 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../../core/attempt.ts";
 import { escapeUnprintable } from "../../core/messages.ts";
-import { hasTooManyFiles, StoreError } from "../../core/store.ts";
+import { StoreError } from "../../core/store.ts";
 import { syncDirectory } from "../durable-files.ts";
 import {
+  createFailureMap,
   createStoreError,
   failures,
   type FailureKind,
@@ -45,17 +46,6 @@ export function toIdentity({ dev, ino }: BigIntStats): string {
 
 /** "PLNT": marks a SQLite file as a plant store (https://sqlite.org/fileformat.html, the application id). */
 export const applicationId = 0x504c4e54;
-
-/** The error for a file of another format. */
-export class NotDatabaseError extends StoreError {
-  constructor(path: string) {
-    const advice = "choose another path, or move that file away";
-    super(
-      "unusable",
-      createStoreError(unusable(`is not a SQLite database: ${advice}`), path).message,
-    );
-  }
-}
 
 const magic = "SQLite format 3\0";
 const applicationIdOffset = 68;
@@ -95,7 +85,7 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     assertOwnLog(path, realPath);
     return { path, realPath, identity };
   } catch (error) {
-    throw error instanceof StoreError ? error : toOpenError(path, error, mustExist);
+    throw toStoreError(error, path);
   }
 }
 
@@ -109,16 +99,9 @@ export function assertDirectory(path: string): void {
 }
 
 /** Returns the advice about a missing file, unless its path has a `~` that no shell has expanded. */
-export function adviseMissing(path: string, advice: string): string {
+function adviseMissing(path: string, advice: string): string {
   const isExpanded = !/[\\/]~[\\/]/.test(path);
   return isExpanded ? advice : 'write $HOME instead of "~", which is not expanded here';
-}
-
-/** Maps an error of the file system. @param mustExist whether the file is only read */
-export function toOpenError(path: string, error: unknown, mustExist: boolean): StoreError {
-  const kind = toFailureKind(error);
-  const isUnreadable = mustExist && kind === notWritable;
-  return createStoreError(isUnreadable ? notReadable : kind, path, error);
 }
 
 /** Resolves symbolic links, also in a path that leads to no file yet. */
@@ -181,11 +164,14 @@ function toMark(stats: BigIntStats): string {
 function checkHeader(file: number, path: string): void {
   const header = Buffer.alloc(headerLength);
   readSync(file, header, 0, headerLength, 0);
-  if (!header.toString("latin1").startsWith(magic)) throw new NotDatabaseError(path);
+  if (!header.toString("latin1").startsWith(magic)) throw createStoreError(notDatabase, path);
   const id = header.readUInt32BE(applicationIdOffset);
   if (id !== applicationId) throw createStoreError(foreignDatabase, path);
 }
 
+const notDatabase = unusable(
+  "is not a SQLite database: choose another path, or move that file away",
+);
 const notFile = unusable("is a directory or a device: name a file");
 /** Rejects the database of another program; its tables may show that when its header does not. */
 export const foreignDatabase = unusable(
@@ -198,24 +184,18 @@ const toMounted = (path: string) =>
   unusable(
     `is mounted as a file, so that its log beside it would be outside of the mount: mount its directory at ${dirname(path)} instead`,
   );
-const notWritable = unusable("cannot be written: choose another path, or change the permissions");
-const notReadable = unusable("cannot be read: ask its owner, or change the permissions");
-const empty = unusable('is an empty file: choose another path, or fill it with "plantstore serve"');
+const empty = unusable("is an empty file: choose another path");
 const loneLog = unusable(
   "is missing, but its log with the last plants exists: put the file back, or remove the file that ends in -wal",
 );
 const belowFile = unusable("is below something that is not a directory: choose another path");
-const notOpened = unusable("cannot be opened: choose another path");
 
 function toMissing(path: string): FailureKind {
-  const advice = 'check the path, or create it with "plantstore serve"';
+  const advice = 'check the path ("plantstore serve" creates a new store)';
   return unusable(`does not exist: ${adviseMissing(path, advice)}`);
 }
 
 const kinds: ReadonlyMap<string, FailureKind> = new Map([
-  ["EACCES", notWritable],
-  ["EPERM", notWritable],
-  ["EROFS", notWritable],
   ["EEXIST", belowFile],
   ["ENOTDIR", belowFile],
   ["ENOSPC", failures.noRoom],
@@ -223,10 +203,7 @@ const kinds: ReadonlyMap<string, FailureKind> = new Map([
   ["EIO", failures.inputOutput],
 ]);
 
-function toFailureKind(error: unknown): FailureKind {
-  if (hasTooManyFiles(error)) return failures.noFiles;
-  return kinds.get(toCode(error)) ?? notOpened;
-}
+const { toStoreError } = createFailureMap(kinds, (error) => [toCode(error)], failures.notOpened);
 
 /**
  * Creates the files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself
@@ -234,16 +211,10 @@ function toFailureKind(error: unknown): FailureKind {
  *
  * @param path absolute
  * @param mustExist rejects a missing file instead of creating it
- * @param onWarning is called once if the database gets a second hard link
  */
-export function createFilesInUse(
-  path: string,
-  mustExist: boolean,
-  onWarning: (message: string) => void,
-) {
+export function createFilesInUse(path: string, mustExist: boolean) {
   let database: StoreFile | undefined;
   let logs: readonly (string | undefined)[] | undefined;
-  let isLinked = false;
 
   const findLogs = ({ realPath }: StoreFile) =>
     ["-wal", "-shm"].map((suffix) => findIdentity(realPath + suffix));
@@ -251,14 +222,7 @@ export function createFilesInUse(
   /** Asserts that all files are in place. Takes 5 µs. @throws StoreError */
   function assertInPlace(): void {
     if (database === undefined) return;
-    const found = findStats(path);
-    if (found === undefined || toIdentity(found) !== database.identity) {
-      throw createStoreError(moved, path);
-    }
-    if (found.nlink > 1n && !isLinked) {
-      isLinked = true;
-      onWarning(createStoreError(linked, path).message);
-    }
+    if (findInUse(path) !== database.identity) throw createStoreError(moved, path);
     if (logs === undefined) return;
     const isInPlace = findLogs(database).every((log, index) => log && log === logs?.[index]);
     if (!isInPlace) throw createStoreError(logMoved, path);
@@ -309,11 +273,11 @@ export function createFilesInUse(
 }
 
 /** @throws StoreError when the path leads nowhere, for example because of a loop of links */
-function findStats(path: string): BigIntStats | undefined {
+function findInUse(path: string): string {
   try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false });
+    return toIdentity(statSync(path, { bigint: true }));
   } catch (error) {
-    throw createStoreError(moved, path, error);
+    throw createStoreError(moved, path, toCode(error) === "ENOENT" ? undefined : error);
   }
 }
 
@@ -334,6 +298,3 @@ const moved: FailureKind = {
   reason: "full",
   problem: "was removed or replaced while it was in use: put it back, or restart plantstore",
 };
-const linked = unusable(
-  "now has more than one hard link. Remove the other name before the next start, which rejects such a file: two names of one file would become two stores",
-);

@@ -2,6 +2,7 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import type { StoreErrorReason } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
+import { retryWhileBusy } from "./database.ts";
 import { toStoreError } from "./driver.ts";
 import type { RestoreTarget, WholeFileTarget } from "./backup-worker.ts";
 
@@ -59,7 +60,7 @@ function serve(port: MessagePort): void {
   function call(connection: object, { method, args }: MethodCall): void {
     try {
       const called = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
-      send({ value: Reflect.apply(called, undefined, args) });
+      send({ value: retryWhileBusy(() => Reflect.apply(called, undefined, args)) });
     } catch (error) {
       send({ failure: toFailure(error, path) });
     }

@@ -69,7 +69,7 @@ it("restore prints the path of the old store", async () => {
 it.each(["verify", "restore"])("%s reports that an empty file is not a backup", async (command) => {
   const file = join(await createTemporaryDirectory(), "empty");
   await writeFile(file, "");
-  const problem = `error: the file ${file} is empty, so it is not a backup: choose another file\n`;
+  const problem = `error: the file ${file} is an empty file: choose another path\n`;
   expect(await runCli([command, file])).toExit(2, problem);
 });
 
@@ -77,7 +77,7 @@ it("verify does not call another file a store", async () => {
   const file = join(await createTemporaryDirectory(), "s.csv");
   await writeFile(file, "id,name\n1,fern\n".repeat(20));
   expect((await runCli(["verify", file])).stderr).toBe(
-    `error: the file ${file} is not a SQLite database: name a backup or a store\n`,
+    `error: the file ${file} is not a SQLite database: choose another path, or move that file away\n`,
   );
 });
 
@@ -94,8 +94,14 @@ it.each([
   [["backup"], "missing required argument 'file'"],
   [["backup", "-"], '"-" is not possible here: name a file'],
   [["verify", ""], '"" is not possible here: name a file'],
-  [["verify", longName], `${longName} cannot be opened: choose another path (name too long`],
-  [["restore", longName], `${longName} cannot be opened: choose another path (name too long`],
+  [
+    ["verify", longName],
+    `${longName} cannot be opened: check its permissions and those of its directory, or choose another path (name too long`,
+  ],
+  [
+    ["restore", longName],
+    `${longName} cannot be opened: check its permissions and those of its directory, or choose another path (name too long`,
+  ],
   [["backup", "x", "--store", "memory:"], "plantstore cannot back up a memory: store"],
   [["backup", "x", "--store", "postgres://u:secret@h/d"], 'use "pg_dump --format=custom'],
   [["verify", "postgres://u:secret@h/d"], '"pg_restore --list plants.dump"'],

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { connect } from "node:tls";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -545,18 +545,6 @@ describe("a secret that other users can read or guess", () => {
     const env = { PLANTSTORE_TOKEN: mintToken() };
     expect((await serveOnce(args, { env })).stderr).not.toContain(file);
     expect((await serveOnce([...args, "--ephemeral"])).stderr).not.toContain(file);
-  });
-
-  it("is warned about once: a second name of the store while it is in use", async () => {
-    const { url, stop } = await serve();
-    const path = join(home, ".local/share/plantstore/plants.db");
-    await link(path, `${path}.backup`);
-    for (const id of ["1", "2"]) {
-      const args = ["create", "--url", url, "--id", id, "--name", "fern"];
-      expect(await runCli(args, { home })).toMatchObject({ exitCode: 0 });
-    }
-    const { stderr } = await stop();
-    expect(stderr.match(/"level":"warn","message":"[^"]*more than one hard link/g)).toHaveLength(1);
   });
 
   it("is reported with each failed create: a log that was removed while the store is in use", async () => {
