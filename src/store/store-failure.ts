@@ -54,6 +54,9 @@ export const failures = {
   notGranted: unusable(
     "denies this user access: grant it CREATE on the schema, and access to its tables",
   ),
+  foreignTables: unusable(
+    "has a table of another program: choose another database, or another schema with ?options=-c%20search_path=NAME",
+  ),
   noTables: unusable("has lost its tables: restore a backup, or choose another database"),
   noParameter: unusable(
     "rejects a parameter of the connection: leave it out of the URL. With pgbouncer, replace options=-c search_path=… by ALTER ROLE … SET search_path",

@@ -41,21 +41,17 @@ interface UncertainOutcome extends Outcome {
 type UncertainOutcomes = ReadonlyMap<Group, UncertainOutcome>;
 
 /**
- * Makes an attempt to commit a batch. After a failure it may be called again; each change takes effect once.
- *
- * @returns the results, in the order of the entries
- */
-export type AttemptCommit = (write: Database["write"]) => Promise<readonly CommitResult[]>;
-
-/**
  * Prepares the commit of a batch. If a connection is lost during COMMIT, whether the batch was stored is unknown. The next
  * attempt asks PostgreSQL, and a group that was stored keeps its results, unless PostgreSQL has restarted meanwhile.
+ *
+ * @returns a function that makes an attempt, again after a failure; each change takes effect once. It returns the results, in
+ *   the order of the entries
  */
-export function createCommit(entries: readonly CommitEntry[]): AttemptCommit {
+export function createCommit(entries: readonly CommitEntry[]) {
   const groups = groupById(entries);
   let uncertain: UncertainOutcomes = new Map();
 
-  return async (write) => {
+  return async (write: Database["write"]): Promise<readonly CommitResult[]> => {
     let outcomes: UncertainOutcomes | undefined;
     try {
       await write(async (client) => {

@@ -30,23 +30,22 @@ const keepAliveDelayMs = 10_000;
 /**
  * Creates a database without connecting to it. A connection that fails is not used again, and the next transaction looks
  * for the first suitable host again.
+ *
+ * @throws StoreError `unusable` when a file for TLS cannot be used
  */
-export function createDatabase(
-  location: PostgresLocation,
-  tls: ConnectionOptions | false,
-  limits: Limits,
-  isWriter: boolean,
-) {
+export function createDatabase(location: PostgresLocation, limits: Limits, isWriter: boolean) {
   const shownUrl = toShownUrl(location);
+  const tls = loadTls(location);
   const { hosts, connectTimeoutMs = limits.connectMs } = location;
   const session = location.session ?? (isWriter && hosts.length > 1 ? "read-write" : "any");
   let path: string | undefined;
   let current: Promise<pg.Pool> | undefined;
   let closed: Promise<void> | undefined;
 
-  /** Returns a statement in a transaction of its own. */
-  function inTransaction(statement: string): string {
-    return `${beginWith(begin, limits)}; ${statement}; COMMIT`;
+  /** Runs a statement with the limits of time, whatever those of the role are. @returns its first row */
+  async function query(pool: pg.Pool, statement: string): Promise<unknown> {
+    const results = await pool.query(`${beginWith(begin, limits)}; ${statement}; COMMIT`);
+    return toRow(results);
   }
 
   function createPool(host: Host): pg.Pool {
@@ -83,8 +82,7 @@ export function createDatabase(
     for (const host of hosts) {
       const pool = createPool(host);
       try {
-        const results = await pool.query(inTransaction(offeredSessions));
-        const offered = toRow(results) as Readonly<Record<typeof session, boolean>>;
+        const offered = (await query(pool, offeredSessions)) as Record<typeof session, boolean>;
         if (offered[session]) return pool;
         throw createError("NOT_WRITABLE", `${host.host}:${host.port} is read-only`);
       } catch (error) {
@@ -107,9 +105,7 @@ export function createDatabase(
 
   /** Stops using a pool, and ends the backend that did not respond: no timeout ends a commit that waits for a standby. */
   async function discard(pool: pg.Pool, backend: number | undefined): Promise<void> {
-    if (backend !== undefined) {
-      await pool.query(inTransaction(terminate(backend))).catch(ignore);
-    }
+    if (backend !== undefined) await query(pool, terminate(backend)).catch(ignore);
     await pool.end().catch(ignore);
   }
 
@@ -126,19 +122,15 @@ export function createDatabase(
         .then((results) => {
           const settings = toRow(results) as Settings;
           ({ backend } = settings);
-          if (isWriter) assertFlushing(settings.fsync, shownUrl);
-          assertEncoding(settings.encoding, shownUrl);
+          assertSettings(settings, isWriter, shownUrl);
         });
       const [result] = await Promise.all([work(client), began]);
       await endTransaction(client, end);
       client.release();
       return result;
     } catch (error) {
-      if (client !== undefined && isRolledBack(error) && (await canRollBack(client))) {
-        client.release();
-        throw error;
-      }
       client?.release(true);
+      if (isRolledBack(error)) throw error;
       if (current === found) current = undefined;
       void discard(pool, isTimeout(error) ? backend : undefined);
       if (hosts.length === 1 || toCode(error) !== "25006") throw error;
@@ -181,10 +173,10 @@ const offeredSessions = `SELECT true AS "any", NOT pg_is_in_recovery() AS "prima
 const logMessage = "SELECT pg_logical_emit_message(true, 'plantstore', '')";
 
 /** Limited to this program's own sessions, in case the process id was reused. */
-function terminate(backend: number): string {
-  return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE pid = ${backend} AND usename = current_user AND application_name = current_setting('application_name')`;
-}
+const terminate = (
+  backend: number,
+): string => `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE pid = ${backend} AND usename = current_user AND application_name = current_setting('application_name')`;
 
 /** SQLSTATE of messages that are less than a warning. Their severity is in the language of the server. */
 const successful = "00000";
@@ -211,10 +203,6 @@ function findPassword(
   return new Promise((resolve) => {
     readPasswordFile(connection, (password) => resolve(password ?? ""));
   });
-}
-
-async function canRollBack(client: ClientBase): Promise<boolean> {
-  return (await client.query("ROLLBACK").catch(ignore)) !== undefined;
 }
 
 function ignore(): undefined {
@@ -247,7 +235,7 @@ export const defaultLimits: Limits = {
   shortCallMs: 1500,
 };
 
-/** Limits of statements that read the whole store: a search for a rare tag, or an upgrade that builds an index. */
+/** Limits of statements that read the whole store, such as a search for a rare tag. */
 export const longLimits: Limits = {
   ...defaultLimits,
   statementMs: 600_000,
@@ -299,18 +287,9 @@ function toRow(results: unknown): unknown {
   return all.flatMap(({ rows }) => rows)[0];
 }
 
-/**
- * Asserts that PostgreSQL flushes commits.
- *
- * @param fsync the setting
- * @throws StoreError `unusable`
- */
-function assertFlushing(fsync: string | undefined, shownUrl: string): void {
-  if (fsync === "off") throw createStoreError(failures.notFlushed, shownUrl);
-}
-
-/** Asserts that PostgreSQL can store every character. */
-function assertEncoding(encoding: string, shownUrl: string): void {
+/** Asserts that PostgreSQL can store every character, and flushes what a writer commits. @throws StoreError `unusable` */
+function assertSettings({ encoding, fsync }: Settings, isWriter: boolean, shownUrl: string): void {
+  if (isWriter && fsync === "off") throw createStoreError(failures.notFlushed, shownUrl);
   if (encoding === "UTF8") return;
   const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;
   throw createStoreError(unusable(problem), shownUrl);
@@ -322,17 +301,16 @@ function assertEncoding(encoding: string, shownUrl: string): void {
  *
  * @throws StoreError `unusable` when a file cannot be used
  */
-export async function loadTls({
+function loadTls({
   tls,
   tlsFiles: { root, certificate, key },
-}: PostgresLocation): Promise<ConnectionOptions | false> {
+}: PostgresLocation): ConnectionOptions | false {
   if (tls === "disable") return false;
   // Parsing throws when a file has no certificate or key in it. TLS itself would only fail to connect.
-  const ca = await readPem("sslrootcert", root, (pem) => new X509Certificate(pem));
-  const cert = await readPem("sslcert", certificate, (pem) => new X509Certificate(pem));
   const options = {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert, key: await readPem("sslkey", key, createPrivateKey) }),
+    ca: readPem("sslrootcert", root, (pem) => new X509Certificate(pem)),
+    cert: readPem("sslcert", certificate, (pem) => new X509Certificate(pem)),
+    key: readPem("sslkey", key, createPrivateKey),
   };
   switch (tls) {
     case "require":
@@ -344,11 +322,11 @@ export async function loadTls({
   }
 }
 
-async function readPem(
+function readPem(
   parameter: string,
   path: string | undefined,
   parse: (pem: string) => unknown,
-): Promise<string | undefined> {
+): string | undefined {
   if (path === undefined) return undefined;
   try {
     const pem = readRegularFile(path);
@@ -396,6 +374,7 @@ const codes: readonly (readonly [FailureKind, ...string[]])[] = [
   [failures.notAdmitted, "28"],
   [failures.noDatabase, "3D000"],
   [failures.notGranted, "42501"],
+  [failures.foreignTables, "42P07"],
   [failures.noTables, "42P01"],
   [failures.noParameter, "unsupported startup parameter"],
   [failures.noTls, "does not support SSL"],

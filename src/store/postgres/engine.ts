@@ -12,7 +12,6 @@ import {
   defaultLimits,
   isTransient,
   type Limits,
-  loadTls,
   longLimits,
   toStoreError,
   type Work,
@@ -42,31 +41,15 @@ export async function openPostgresEngine(
     onWarning,
   }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
-  const location = parsePostgresUrl(url);
-  const tls = await loadTls(location);
-  const database = createDatabase(location, tls, limits, true);
-  const { shownUrl } = database;
-  try {
-    const name = await database.read((client) => findSchema(client, shownUrl));
+  return open(url, limits, true, async (database) => {
+    const { shownUrl, read, write } = database;
+    const { name, isStore } = await read((client) => findSchema(client, shownUrl, mustExist));
     database.useSchema(name);
-    if (!(await database.read((client) => isCurrent(client, shownUrl, mustExist, schema)))) {
-      const slow = createDatabase(location, tls, longLimits, true);
-      slow.useSchema(name);
-      try {
-        const version = await slow.write((client) =>
-          migrate(client, shownUrl, limits.statementMs, schema),
-        );
-        const upgrade = describeUpgrade(schema, version, shownUrl);
-        if (upgrade !== undefined) onWarning?.(upgrade);
-      } finally {
-        await slow.close();
-      }
-    }
-    return createPostgresEngine(database, limits);
-  } catch (error) {
-    await database.close();
-    throw toStoreError(error, shownUrl);
-  }
+    if (isStore && (await read((client) => isCurrent(client, shownUrl, schema)))) return;
+    const version = await write((client) => migrate(client, shownUrl, schema));
+    const upgrade = describeUpgrade(schema, version, shownUrl);
+    if (upgrade !== undefined) onWarning?.(upgrade);
+  });
 }
 
 /**
@@ -79,18 +62,29 @@ export async function openPostgresReader(
   url: string,
   schema = postgresSchema,
 ): Promise<StoreReader> {
-  const location = parsePostgresUrl(url);
-  const database = createDatabase(location, await loadTls(location), longLimits, false);
-  const { shownUrl } = database;
+  return open(url, longLimits, false, async (database) => {
+    const { shownUrl, read } = database;
+    const { name } = await read((client) => findSchema(client, shownUrl, true));
+    database.useSchema(name);
+    const isNewest = await read((client) => isCurrent(client, shownUrl, schema));
+    if (!isNewest) throw createStoreError(older, shownUrl);
+  });
+}
+
+/** Opens a database, and closes it if it cannot be prepared. */
+async function open(
+  url: string,
+  limits: Limits,
+  isWriter: boolean,
+  prepare: (database: Database) => Promise<void>,
+): Promise<StoreEngine> {
+  const database = createDatabase(parsePostgresUrl(url), limits, isWriter);
   try {
-    database.useSchema(await database.read((client) => findSchema(client, shownUrl)));
-    if (!(await database.read((client) => isCurrent(client, shownUrl, true, schema)))) {
-      throw createStoreError(older, shownUrl);
-    }
-    return createPostgresEngine(database, longLimits);
+    await prepare(database);
+    return createPostgresEngine(database, limits);
   } catch (error) {
     await database.close();
-    throw toStoreError(error, shownUrl);
+    throw toStoreError(error, database.shownUrl);
   }
 }
 
@@ -152,9 +146,7 @@ export function createCaller(
   return async (work) => {
     const limitMs = isDown ? shortCallMs : callMs;
     const deadlineMs = performance.now() + limitMs;
-    const attempts = (isInOrder ? previous : Promise.resolve()).then(() =>
-      retryWhile(isTransient, deadlineMs, work),
-    );
+    const attempts = (isInOrder ? previous : Promise.resolve()).then(() => retry(deadlineMs, work));
     previous = attempts.then(
       () => (isDown = false),
       (error: unknown) => (isDown = isTransient(error)),
@@ -195,22 +187,18 @@ const firstPauseMs = 10;
 const longestPauseMs = 500;
 
 /**
- * Repeats `work` with growing, random pauses, so that writers that conflicted do not meet again.
+ * Repeats `work` after transient failures with growing, random pauses, so that writers that conflicted do not meet again.
  *
  * @param deadlineMs of `performance.now()`; no attempt starts after it
  * @throws the last error of `work`
  */
-export async function retryWhile<T>(
-  isRetryable: (error: unknown) => boolean,
-  deadlineMs: number,
-  work: () => Promise<T>,
-): Promise<T> {
+async function retry<T>(deadlineMs: number, work: () => Promise<T>): Promise<T> {
   if (performance.now() > deadlineMs) throw createTimeoutError();
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
     try {
       return await work();
     } catch (error) {
-      if (!isRetryable(error) || performance.now() + pauseMs > deadlineMs) throw error;
+      if (!isTransient(error) || performance.now() + pauseMs > deadlineMs) throw error;
       await sleep(pauseMs * (0.5 + 0.5 * Math.random()));
     }
   }

@@ -8,7 +8,7 @@ import type { Schema } from "../../../src/store/sql-tables.ts";
 import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
-import { createDatabase, openClient, openEngine, openReader } from "./stores.ts";
+import { openClient, openEngine, openReader } from "./stores.ts";
 import { createVersion5, plants, token as token5 } from "./version-5.ts";
 
 const postgres = usePostgres();
@@ -119,18 +119,6 @@ describe("a further step of the schema", () => {
         expect(await engine.commit([toEntry(id, name)])).toEqual(["unchanged"]);
       }
     }
-  });
-
-  it("may take longer than a statement may later, as a large index does", async () => {
-    const url = await createStore(await createDatabase(postgres.url));
-    await runSql(
-      url,
-      `CREATE FUNCTION wait() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); END $$;
-      CREATE EVENT TRIGGER wait ON ddl_command_end WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION wait()`,
-    );
-    const limits = { ...defaultLimits, statementMs: 1000 };
-    const engines = await Promise.all([openNext(url, limits), openNext(url, limits)]);
-    for (const engine of engines) expect(await engine.get(1n)).toMatchObject({ name: "fern" });
   });
 
   it("is not applied while another program uses the tables, and creates do not wait for that program", async () => {
