@@ -6,7 +6,7 @@ import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { makeDirectory, toWriteError } from "../store/durable-files.ts";
-import { describeStoreUrl, parseStoreUrl } from "../store/store-url.ts";
+import { parseStoreUrl } from "../store/store-url.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
@@ -81,7 +81,7 @@ export async function nameStore(
   store?: Pick<StoreReader, "listTokens">,
 ): Promise<void> {
   if (await warnIfElsewhere(url, run, verb, store)) return;
-  if (run.io.stderr.isTTY) await run.terminal.note(`Store: ${describeStoreUrl(url)}`);
+  if (run.io.stderr.isTTY) await run.terminal.note(`Store: ${parseStoreUrl(url).url}`);
 }
 
 /**
@@ -102,7 +102,7 @@ export async function warnIfElsewhere(
   if (setting?.value === undefined) return false;
   const { value: serverUrl, source, savedBy = source } = setting;
   if (isLocalUrl(serverUrl) && !(await lacksSavedToken(serverUrl, io, store))) return false;
-  const sentence = `this ${verb} ${describeStoreUrl(url)}; "create" sends to ${serverUrl} (${savedBy})`;
+  const sentence = `this ${verb} ${parseStoreUrl(url).url}; "create" sends to ${serverUrl} (${savedBy})`;
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
   return true;
 }

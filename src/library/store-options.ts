@@ -22,7 +22,7 @@ import {
   string,
   timeLimit,
 } from "./option-types.ts";
-import { parseStoreUrl, toFileUrl, describeStoreUrl } from "../store/store-url.ts";
+import { parseStoreUrl, toFileUrl } from "../store/store-url.ts";
 import {
   assertKnownOptions,
   checkObject,
@@ -34,15 +34,18 @@ import {
 } from "./client-options.ts";
 
 /** The URL of a store. */
-const storeUrl = string((text) => {
-  try {
-    parseStoreUrl(text);
-    return text;
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
-  }
-}, describeStoreUrl);
+const storeUrl = string(
+  (text) => {
+    try {
+      parseStoreUrl(text);
+      return text;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
+    }
+  },
+  (url) => parseStoreUrl(url).url,
+);
 
 /** As {@link storeUrl}; a text is also the path of a file, if it has a slash or the file exists. */
 export const storeUrlOrPath: OptionType<string> = {

@@ -11,30 +11,20 @@ export function createMemoryEngine(options?: MemoryPlantsOptions): StoreEngine {
   let tokenChanges = 0;
 
   return {
-    async commit(entries) {
-      return entries.map((entry) => plants.change(entry));
-    },
-    async get(id) {
-      return plants.get(id);
-    },
-    async list({ limit, ...filter }) {
-      return takePage(plants.select(filter), limit);
-    },
+    commit: async (entries) => entries.map((entry) => plants.change(entry)),
+    get: async (id) => plants.get(id),
+    list: async ({ limit, ...filter }) => takePage(plants.select(filter), limit),
     async count(filter) {
       let count = 0;
       for (const _ of plants.select(filter)) count++;
       return count;
     },
-    async checkWritable() {
-      // Memory is.
-    },
+    checkWritable: async () => undefined,
     async addToken(token) {
       tokenChanges++;
       if (!tokens.has(token.digest)) tokens.set(token.digest, token);
     },
-    async listTokens() {
-      return [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs);
-    },
+    listTokens: async () => [...tokens.values()].toSorted((a, b) => a.issuedAtMs - b.issuedAtMs),
     async readTokens(knownVersion) {
       const version = `${tokenChanges}`;
       return version === knownVersion ? { version } : { version, tokens: [...tokens.values()] };
@@ -54,12 +44,8 @@ export function createMemoryEngine(options?: MemoryPlantsOptions): StoreEngine {
         tokens.set(digest, { ...token, lastUsedDay: day });
       }
     },
-    async clear() {
-      plants.clear();
-    },
-    async close() {
-      // Memory needs no closing.
-    },
+    clear: async () => plants.clear(),
+    close: async () => undefined,
   };
 }
 

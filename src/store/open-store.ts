@@ -1,5 +1,5 @@
 /** Opens, backs up, verifies and restores the store of a URL. */
-import { type PlantStore, StoreError, type StoreReader } from "../core/store.ts";
+import { type PlantStore, StoreError } from "../core/store.ts";
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
 import type { MemoryPlantsOptions } from "./memory-plants.ts";
 import { createMemoryEngine } from "./memory.ts";
@@ -43,15 +43,6 @@ export function createMemoryStore(
 ): PlantStore {
   const store = createGroupCommitStore(createMemoryEngine(options), onCommit);
   return { ...store, isVolatile: true };
-}
-
-/**
- * Opens an existing store to read. Nothing is created or changed, and others may write to it meanwhile.
- *
- * @throws StoreError mostly `unusable`; its message is one line with the problem, the URL and how to fix it
- */
-export async function openStoreReader(url: string): Promise<StoreReader> {
-  return parseStoreUrl(url).openReader();
 }
 
 /** Copies a store to a file while others write to it. @throws StoreError */

@@ -45,11 +45,6 @@ export function findMissingSteps(
   return schema.filter((step) => step.version > version);
 }
 
-/** Returns the first release of plantstore with a version of the schema; undefined for a version before the first step. */
-export function findRelease(schema: Schema, version: number): string | undefined {
-  return schema.find((step) => step.version === version)?.release;
-}
-
 /**
  * Describes an upgrade that a server has made, for its log.
  *

@@ -67,8 +67,3 @@ function suggestUrl(text: string): string | undefined {
   const [, path] = /^(?:file:)?([^:]+)$/i.exec(text) ?? [];
   return url ?? (path && toFileUrl(path));
 }
-
-/** Returns the URL of a store without secrets, for messages. @throws StoreError `unusable` */
-export function describeStoreUrl(url: string): string {
-  return parseStoreUrl(url).url;
-}

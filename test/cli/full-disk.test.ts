@@ -2,7 +2,8 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openStoreReader, openStore } from "../../src/store/open-store.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { containing, runCli } from "../helpers/run-cli.ts";
 import { canMountSmallDisks, fillDisk, openSmallDisk, resizeDisk } from "../helpers/small-disk.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
@@ -91,7 +92,7 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
 
   it("list exits with 6 and advice while another command reads the store", async () => {
     const { url } = await fillDiskOfStore();
-    const reader = await openStoreReader(url);
+    const reader = await parseStoreUrl(url).openReader();
     onTestFinished(() => reader.close());
     const argv = ["list", "--count", "--store", url];
     // A reader keeps all others out where the index of the log cannot be created.

@@ -6,7 +6,7 @@ import { request as requestTls } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { openStoreReader } from "../../src/store/open-store.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { listAll } from "../helpers/all-plants.ts";
 import { createCertificate } from "../helpers/certificate.ts";
@@ -49,7 +49,7 @@ async function createTlsFlags(directory: string): Promise<readonly string[]> {
 }
 
 async function listIds(store: string): Promise<number[]> {
-  const reader = await openStoreReader(store);
+  const reader = await parseStoreUrl(store).openReader();
   const plants = await listAll(reader);
   await reader.close();
   return plants.map(({ id }) => Number(id));

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openStoreReader } from "../../src/store/open-store.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { listAll } from "../helpers/all-plants.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { createCertificate } from "../helpers/certificate.ts";
@@ -40,7 +40,7 @@ it.each<[size: string, concurrency: number, count: number, toLength: (id: number
   const { stderr } = await server.stop();
   expect(stderr.match(/"status":200/g)).toHaveLength(count);
   expect(stderr).not.toMatch(/"status":[45]/);
-  const reader = await openStoreReader(store);
+  const reader = await parseStoreUrl(store).openReader();
   const stored = await listAll(reader);
   await reader.close();
   expect(stored.map(({ name }) => name)).toEqual(names);

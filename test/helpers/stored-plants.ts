@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { StoreErrorReason } from "../../src/core/store.ts";
-import { openStoreReader } from "../../src/store/open-store.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 
@@ -28,7 +28,7 @@ export async function createStore(plants = [fern, exotic]): Promise<string> {
 
 /** Reads everything of a store. */
 export async function readPlants(path: string) {
-  const store = await openStoreReader(`sqlite:${path}`);
+  const store = await parseStoreUrl(`sqlite:${path}`).openReader();
   try {
     return { plants: await store.list({ limit: 1000 }), tokens: await store.listTokens() };
   } finally {

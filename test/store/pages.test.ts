@@ -1,7 +1,7 @@
 /** Pages of plants end by their size, so that the memory of a reader has a limit. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
-import { openStoreReader } from "../../src/store/open-store.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { readPlantPages } from "../../src/store/pages.ts";
 import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
@@ -10,7 +10,7 @@ const { DatabaseSync } = await loadSqlite();
 
 async function openReader(plants: readonly NewPlant[]) {
   const url = await createSqliteStore(plants);
-  const reader = await openStoreReader(url);
+  const reader = await parseStoreUrl(url).openReader();
   onTestFinished(() => reader.close());
   return { reader, path: url.replace("sqlite:", "") };
 }

@@ -1,6 +1,6 @@
 /** Store URLs. */
 import { describe, expect, it } from "vitest";
-import { describeStoreUrl, parseStoreUrl } from "../../src/store/store-url.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 
 const file = { isVolatile: false, isShared: false };
 
@@ -57,5 +57,5 @@ it.each([
   ["sqlite:plants.db", "sqlite:plants.db"],
   ["postgres://user:secret@host/plants?sslmode=disable", "postgres://host:5432/plants"],
 ])("%s appears in messages as %s", (url, name) => {
-  expect(describeStoreUrl(url)).toBe(name);
+  expect(parseStoreUrl(url).url).toBe(name);
 });

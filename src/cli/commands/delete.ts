@@ -2,7 +2,7 @@
 import type { Deletion } from "../../client/delete-plants.ts";
 import type { PlantStore } from "../../core/store.ts";
 import { createManyOptions } from "../../library/client-options.ts";
-import { describeStoreUrl } from "../../store/store-url.ts";
+import { parseStoreUrl } from "../../store/store-url.ts";
 import {
   CommandError,
   exitCodes,
@@ -209,7 +209,7 @@ function selectTarget(run: Run): Target {
     };
   }
   const { store: url } = readOptions(storeOption, flags, io);
-  const name = `the store ${describeStoreUrl(url)}`;
+  const name = `the store ${parseStoreUrl(url).url}`;
   return {
     name,
     listCommand: toStoreCommand("list", run),

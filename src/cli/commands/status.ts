@@ -6,7 +6,6 @@ import { attempt } from "../../core/attempt.ts";
 import { isLocalUrl } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
-import { openStoreReader } from "../../store/open-store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import { type CheckProblem, toProblem } from "../command-failure.ts";
@@ -243,7 +242,8 @@ async function checkStore(run: Run): Promise<Check> {
     const message = `${shown}: does not exist yet; "${toStoreCommand("serve", run)}" creates it`;
     return { subject, state: "none", message, facts };
   }
-  const work = async () => useAndClose(await openStoreReader(url), (store) => store.listTokens());
+  const work = async () =>
+    useAndClose(await parseStoreUrl(url).openReader(), (store) => store.listTokens());
   const tokens = await terminal.showWhile(() => `opening ${shownUrl}`, work);
   const count = tokens.filter((token) => isActive(token, Date.now())).length;
   const guarded = await Promise.all(

@@ -7,7 +7,7 @@ import { msPerUnit } from "../../library/option-types.ts";
 import { CommandError, storeExitCodes } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { writeText } from "../io.ts";
-import { openStoreReader } from "../../store/open-store.ts";
+import { parseStoreUrl } from "../../store/store-url.ts";
 import {
   storeOption,
   tokenIssueOptions,
@@ -214,7 +214,9 @@ function findOne(
 /** The words that select each valid token, for completion: its name, or its prefix if others have that name too. */
 async function listTokenWords({ flags, io }: Pick<Run, "flags" | "io">) {
   const { store: url } = readOptions(storeOption, flags, io);
-  const tokens = await useAndClose(await openStoreReader(url), (store) => store.listTokens());
+  const tokens = await useAndClose(await parseStoreUrl(url).openReader(), (store) =>
+    store.listTokens(),
+  );
   const active = tokens.filter((token) => isActive(token, Date.now()));
   return active.map(({ name, prefix, issuedAtMs }) => {
     const isName = /^[\w.-]+$/.test(name) && findMatches(active, name).length === 1;

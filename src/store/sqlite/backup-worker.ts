@@ -2,32 +2,26 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
-import { findRelease } from "../sql-tables.ts";
 import type { StoreContents } from "../store-location.ts";
 import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
 import { assertUpgradable, openDatabaseToRead, readPragma, sqliteSchema } from "./database.ts";
 import {
   createDamageError,
   isBusy,
-  isDamaged,
   isWriteFailure,
   loadSqlite,
+  toFailureKind,
   type SqliteDatabase,
 } from "./driver.ts";
 import type { StoreFile } from "./store-file.ts";
 import { findDamage, type PlantRow, readAllPlants } from "./rows.ts";
-
-/** File to read as a whole. */
-export interface WholeFileTarget extends StoreFile {
-  readonly access: "whole";
-}
 
 /** A store to copy or to check. Others may write to it meanwhile. */
 export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
 
 /** Opens a store to read. @throws StoreError or an error of SQLite, as its methods do */
 export async function openWholeFile(
-  { path, realPath }: Pick<WholeFileTarget, "path" | "realPath">,
+  { path, realPath }: Pick<StoreFile, "path" | "realPath">,
   schema = sqliteSchema,
 ) {
   const provider = await loadSqlite();
@@ -62,7 +56,7 @@ export async function openWholeFile(
       const finding = readPragma(database, "integrity_check(1)");
       if (finding !== "ok") throw createDamageError(path, finding);
       const version = assertReadable(database);
-      const release = findRelease(schema, version);
+      const release = schema.find((step) => step.version === version)?.release;
       return { plants: checkPlants(database, path), tokens: count("tokens"), version, release };
     },
     close: () => database.close(),
@@ -87,11 +81,6 @@ function checkPlants(database: SqliteDatabase, path: string): number {
   return plants;
 }
 
-/** File of a restore. */
-export interface RestoreTarget extends StoreFile {
-  readonly access: "replaced";
-}
-
 /** A store that no other process can open, in one file without a log, until it is closed. */
 export type ReplacedFile = Awaited<ReturnType<typeof openReplacedFile>>;
 
@@ -103,7 +92,7 @@ const lockTimeoutMs = 1000;
  *
  * @throws StoreError `busy` if another process has the store open; or an error of SQLite
  */
-export async function openReplacedFile({ path, realPath }: RestoreTarget) {
+export async function openReplacedFile({ path, realPath }: StoreFile) {
   const { DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(realPath);
   try {
@@ -131,7 +120,8 @@ export async function openReplacedFile({ path, realPath }: RestoreTarget) {
   } catch (error) {
     database.close();
     if (isBusy(error)) throw createStoreError(inUse, path);
-    throw isDamaged(error) ? createStoreError(damaged, path, error) : error;
+    const isDamaged = toFailureKind(error) === failures.damaged;
+    throw isDamaged ? createStoreError(damaged, path, error) : error;
   }
 }
 

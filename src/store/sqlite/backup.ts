@@ -132,7 +132,7 @@ export async function restoreSqliteFile(
     throw new StoreError("unusable", `the file ${source.path} is the store itself: name a backup`);
   }
   // Closing any descriptor of a file drops all locks of the process on it, so that this one is closed after the lock.
-  const descriptor = openToRead(target);
+  const descriptor = openSync(target.realPath, "r");
   try {
     return await useConnection(
       { ...target, access: "replaced" },
@@ -150,14 +150,6 @@ export async function restoreSqliteFile(
     );
   } finally {
     closeSync(descriptor);
-  }
-}
-
-function openToRead({ path, realPath }: StoreFile): number {
-  try {
-    return openSync(realPath, "r");
-  } catch (error) {
-    throw toWriteError(path, error);
   }
 }
 
@@ -189,7 +181,6 @@ async function keepOld(
   if (statSync(realPath).size === 0) return undefined;
   const time = new Date().toISOString().replaceAll(/[-:]/g, "");
   const oldPath = `${realPath}.replaced-${time}`;
-  if (existsSync(oldPath)) throw new StoreError("busy", `${oldPath} exists: restore again`);
   return writePartialFile(oldPath, signal, async (file) => {
     const old = createReadStream("", { fd: descriptor, autoClose: false, start: 0 });
     await pipeline(old, createWriteStream(file.path, { flags: "r+" }));

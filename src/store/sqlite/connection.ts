@@ -41,14 +41,15 @@ import {
   unpackMembers,
 } from "./rows.ts";
 
-/** File to connect to. */
+/** File to connect to, and what for: the first message to a thread. */
 export interface ConnectionTarget extends StoreFile {
   /**
    * - `read`: for a store reader
    * - `first`: the first connection of an engine, which upgrades the schema
    * - `further`: any other connection of the engine. A newer server may have upgraded the schema since
+   * - `whole`, `replaced`: for a backup or a restore (see backup-worker.ts)
    */
-  readonly access: "read" | "first" | "further";
+  readonly access: "read" | "first" | "further" | "whole" | "replaced";
 }
 
 /** Operations of the store (see StoreEngine and StoreReader). */

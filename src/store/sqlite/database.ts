@@ -10,7 +10,6 @@ import {
   isBusy,
   isUnwritable,
   isWriteFailure,
-  pauseThread,
   type SqliteDatabase,
   type SqliteProvider,
 } from "./driver.ts";
@@ -196,6 +195,8 @@ export function readPragma(database: SqliteDatabase, pragma: string): string {
 
 /** Time that other connections may hold a lock: as long as a server with a slow disk may take to flush. */
 const lockTimeoutMs = 5000;
+const pauseMs = 1;
+const pauseCell = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Repeats work while it fails because of a lock, and blocks the thread in between.
@@ -214,7 +215,7 @@ export function retryWhileBusy<T>(work: () => T): T {
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadlineMs) throw error;
     }
-    pauseThread();
+    Atomics.wait(pauseCell, 0, 0, pauseMs);
   }
 }
 

@@ -125,7 +125,7 @@ const { toFailureKind, toStoreError } = createFailureMap(kinds, (error) => {
   return [code, code & 0xff];
 });
 
-export { toStoreError };
+export { toFailureKind, toStoreError };
 
 /** Creates the error for damage that SQLite found in a check. */
 export function createDamageError(path: string, finding: string): StoreError {
@@ -147,17 +147,4 @@ export function isUnwritable(error: unknown): boolean {
 export function isWriteFailure(error: unknown): boolean {
   const kind = toFailureKind(error);
   return isUnwritable(error) || kind === failures.noRoom || kind === failures.inputOutput;
-}
-
-/** Checks whether SQLite found damage. */
-export function isDamaged(error: unknown): boolean {
-  return toFailureKind(error) === failures.damaged;
-}
-
-const pauseMs = 1;
-const pauseCell = new Int32Array(new SharedArrayBuffer(4));
-
-/** Blocks the thread for a millisecond. */
-export function pauseThread(): void {
-  Atomics.wait(pauseCell, 0, 0, pauseMs);
 }

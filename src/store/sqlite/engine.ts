@@ -7,7 +7,7 @@ import type { ConnectionTarget } from "./connection.ts";
 import { sqliteSchema } from "./database.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { packEntries, unpackPlants } from "./rows.ts";
-import { createFilesInUse } from "./store-file.ts";
+import { createFilesInUse, prepareDatabaseFile } from "./store-file.ts";
 import { createConnectionThread } from "./thread.ts";
 
 /** A create changes a page or more. */
@@ -25,11 +25,14 @@ export async function openSqliteEngine(
 ): Promise<StoreEngine> {
   assertSqliteInstalled();
   const absolutePath = resolve(path);
-  const files = createFilesInUse(absolutePath, mustExist);
+  // Only this may create the file: later, SQLite would create an empty one instead of a missing one, and drop its log.
+  const file = prepareDatabaseFile(absolutePath, mustExist);
+  const files = createFilesInUse(file);
   let isOpen = false;
   function locate(): ConnectionTarget {
     if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
-    return { ...files.locate(), access: isOpen ? "further" : "first" };
+    files.assertInPlace();
+    return { ...file, access: isOpen ? "further" : "first" };
   }
 
   const recordLog = (): void => files.recordLog();

@@ -207,48 +207,29 @@ const { toStoreError } = createFailureMap(kinds, (error) => [toCode(error)], fai
 
 /**
  * Creates the files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself
- * continues in removed files, and everything that it stores there is lost with the process. The path is not read yet.
- *
- * @param path absolute
- * @param mustExist rejects a missing file instead of creating it
+ * continues in removed files, and everything that it stores there is lost with the process.
  */
-export function createFilesInUse(path: string, mustExist: boolean) {
-  let database: StoreFile | undefined;
+export function createFilesInUse({ path, realPath, identity }: StoreFile) {
   let logs: readonly (string | undefined)[] | undefined;
 
-  const findLogs = ({ realPath }: StoreFile) =>
-    ["-wal", "-shm"].map((suffix) => findIdentity(realPath + suffix));
-
-  /** Asserts that all files are in place. Takes 5 µs. @throws StoreError */
-  function assertInPlace(): void {
-    if (database === undefined) return;
-    if (findInUse(path) !== database.identity) throw createStoreError(moved, path);
-    if (logs === undefined) return;
-    const isInPlace = findLogs(database).every((log, index) => log && log === logs?.[index]);
-    if (!isInPlace) throw createStoreError(logMoved, path);
-  }
+  const findLogs = () => ["-wal", "-shm"].map((suffix) => findIdentity(realPath + suffix));
 
   return {
-    /**
-     * Finds the database before a connection opens it. Only the first call may create it: later, SQLite would create an
-     * empty file instead of a missing one, and drop the log of the missing one.
-     *
-     * @throws StoreError
-     */
-    locate(): StoreFile {
-      database ??= prepareDatabaseFile(path, mustExist);
-      assertInPlace();
-      return database;
-    },
     /** Records the log and its index after a connection was opened; further calls change nothing. */
     recordLog(): void {
-      logs ??= database && findLogs(database);
+      logs ??= findLogs();
     },
     /** Forgets the log and its index. The last connection has removed them, and the next one creates others. */
     forgetLog(): void {
       logs = undefined;
     },
-    assertInPlace,
+    /** Asserts that all files are in place. Takes 5 µs. @throws StoreError */
+    assertInPlace(): void {
+      if (findInUse(path) !== identity) throw createStoreError(moved, path);
+      if (logs === undefined) return;
+      const isInPlace = findLogs().every((log, index) => log && log === logs?.[index]);
+      if (!isInPlace) throw createStoreError(logMoved, path);
+    },
     /**
      * Renames a log that remains with a database other than its own after the last connection was closed. SQLite would
      * mistake it for the log of that database, and damage the database.
@@ -256,8 +237,6 @@ export function createFilesInUse(path: string, mustExist: boolean) {
      * @throws StoreError when the log cannot be renamed
      */
     renameForeignLog(): void {
-      if (database === undefined) return;
-      const { realPath, identity } = database;
       const found = findIdentity(realPath);
       if (found === undefined || found === identity) return;
       // Any other log belongs to a process that has opened the other file.

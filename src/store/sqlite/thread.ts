@@ -2,9 +2,9 @@
 import { Worker } from "node:worker_threads";
 import { hasTooManyFiles, StoreError, useAndClose } from "../../core/store.ts";
 import { createStoreError, failures, type FailureKind } from "../store-failure.ts";
-import type { StoreConnection } from "./connection.ts";
+import type { ConnectionTarget, StoreConnection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
-import type { MethodCall, Reply, ThreadTarget } from "./worker.ts";
+import type { MethodCall, Reply } from "./worker.ts";
 
 /** Methods of a connection, whose arguments and results can be sent between threads. */
 type Methods<Api> = Readonly<Record<keyof Api, (...args: never[]) => unknown>>;
@@ -32,7 +32,7 @@ export interface ConnectionThread<Api extends Methods<Api> = StoreConnection> {
  */
 export function createConnectionThread<Api extends Methods<Api> = StoreConnection>(
   path: string,
-  locate: () => ThreadTarget,
+  locate: () => ConnectionTarget,
   onOpen: () => void = () => undefined,
 ): ConnectionThread<Api> {
   let running: RunningThread | undefined;
@@ -58,7 +58,7 @@ export function createConnectionThread<Api extends Methods<Api> = StoreConnectio
 
 /** Runs work on a connection of its own, which it always closes. */
 export async function useConnection<Api extends Methods<Api>, T>(
-  target: ThreadTarget,
+  target: ConnectionTarget,
   work: (thread: ConnectionThread<Api>) => Promise<T>,
 ): Promise<T> {
   return useAndClose(
@@ -84,7 +84,11 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
-function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void): RunningThread {
+function startThread(
+  target: ConnectionTarget,
+  onOpen: () => void,
+  onEnd: () => void,
+): RunningThread {
   const worker = new Worker(workerScript, {
     // Replaces the flags of the process: a thread rejects some of them. Node warns that its SQLite is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],
@@ -92,7 +96,7 @@ function startThread(target: ThreadTarget, onOpen: () => void, onEnd: () => void
   const pending: PendingCall[] = [];
   let failure: unknown;
 
-  function ask(message: ThreadTarget | MethodCall): Promise<unknown> {
+  function ask(message: ConnectionTarget | MethodCall): Promise<unknown> {
     worker.ref();
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is for windows
     worker.postMessage(message);

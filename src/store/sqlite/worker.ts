@@ -1,13 +1,9 @@
 /** Script of a thread with a connection: opens it, makes the calls of the main thread on it, in their order, and maps errors. */
 import { type MessagePort, parentPort } from "node:worker_threads";
-import type { StoreErrorReason } from "../../core/store.ts";
+import type { StoreError } from "../../core/store.ts";
 import { type ConnectionTarget, openConnection } from "./connection.ts";
 import { retryWhileBusy } from "./database.ts";
 import { toStoreError } from "./driver.ts";
-import type { RestoreTarget, WholeFileTarget } from "./backup-worker.ts";
-
-/** File to connect to, and what for: the first message to a thread. */
-export type ThreadTarget = ConnectionTarget | RestoreTarget | WholeFileTarget;
 
 /** Calls a method of the connection. Replies arrive in the order of the calls. */
 export interface MethodCall {
@@ -19,15 +15,12 @@ export interface MethodCall {
 export type Reply = { readonly value: unknown } | { readonly failure: Failure };
 
 /** A StoreError as plain data, because errors lose their class between threads. */
-interface Failure {
-  readonly reason: StoreErrorReason;
-  readonly message: string;
-}
+type Failure = Pick<StoreError, "reason" | "message">;
 
 // A tool that loads every file of the package loads this one outside of a thread.
 if (parentPort !== null) serve(parentPort);
 
-async function open(target: ThreadTarget): Promise<object> {
+async function open(target: ConnectionTarget): Promise<object> {
   switch (target.access) {
     case "whole":
       return (await import("./backup-worker.ts")).openWholeFile(target);
@@ -44,7 +37,7 @@ function serve(port: MessagePort): void {
   const send = (reply: Reply): void => port.postMessage(reply);
 
   /** @returns undefined if the connection cannot be opened: the thread ends */
-  async function connect(target: ThreadTarget): Promise<object | undefined> {
+  async function connect(target: ConnectionTarget): Promise<object | undefined> {
     ({ path } = target);
     try {
       const connection = await open(target);
@@ -68,7 +61,7 @@ function serve(port: MessagePort): void {
     if (method === "close") port.close();
   }
 
-  port.on("message", (message: ThreadTarget | MethodCall) => {
+  port.on("message", (message: ConnectionTarget | MethodCall) => {
     if ("access" in message) opening = connect(message);
     else void opening?.then((connection) => connection && call(connection, message));
   });

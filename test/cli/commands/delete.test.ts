@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
-import { openStoreReader } from "../../../src/store/open-store.ts";
+import { parseStoreUrl } from "../../../src/store/store-url.ts";
 import { allTerminals, containing, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 
@@ -13,7 +13,7 @@ function createStore(): Promise<string> {
 }
 
 async function listIds(url: string): Promise<readonly bigint[]> {
-  const store = await openStoreReader(url);
+  const store = await parseStoreUrl(url).openReader();
   const plants = await store.list({ limit: 9 });
   await store.close();
   return plants.map(({ id }) => id);

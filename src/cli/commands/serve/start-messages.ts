@@ -7,7 +7,7 @@ import { joinWords, toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { FaultRates } from "../../../server/faults.ts";
-import { describeStoreUrl, parseStoreUrl } from "../../../store/store-url.ts";
+import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
 import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
@@ -67,7 +67,7 @@ function toRows(
   const memory = isDemo
     ? "memory, at most 10,000 plants and 16 MiB: the oldest of visitors go, and all every hour"
     : "memory, until the server stops";
-  const shownStore = isVolatile ? memory : describeStoreUrl(store);
+  const shownStore = isVolatile ? memory : parseStoreUrl(store).url;
   const rows: BannerRow[] = [{ label: "Store", text: shownStore }];
   if (socketFd !== undefined) {
     rows.push({ label: "Socket", text: "passed to this process (LISTEN_FDS)" });
