@@ -42,8 +42,4 @@ describe("openStore", () => {
       "exists only inside its server process and cannot be changed from another one",
     );
   });
-
-  it("rejects an unknown type", async () => {
-    await expect(openStore("mysql:")).rejects.toMatchObject({ reason: "unusable" });
-  });
 });

@@ -17,7 +17,6 @@ import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import { readPlantPages } from "../../src/store/pages.ts";
 import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
-import { toEntry } from "./entries.ts";
 
 const digest = "ab".repeat(32);
 const token: TokenRecord = {
@@ -208,11 +207,6 @@ export function describeStoreContract(
       expect(replaced).toBe(verdict === "unchanged" ? "unchanged" : "replaced");
       expect(await store.get(first.id)).toEqual(second);
     });
-
-    it("replace creates a plant with a new id", async () => {
-      const store = await openStore();
-      expect(await store.create(fern, "replace")).toMatchObject({ result: "created" });
-    });
   });
 
   describe.each([
@@ -258,31 +252,6 @@ export function describeStoreContract(
   });
 
   describe(`the ${engineName} engine commits many creates`, () => {
-    it("in their order, so that each sees the effects of earlier creates", async () => {
-      const engine = await openEngine();
-      onTestFinished(() => engine.close());
-      const steps: [string, ConflictPolicy][] = [
-        ["fern", "reject"],
-        ["fern", "reject"],
-        ["moss", "reject"],
-        ["moss", "replace"],
-        ["moss", "reject"],
-        ["fern", "reject"],
-      ];
-      const results = await engine.commit(
-        steps.map(([name, onConflict]) => toEntry(1n, name, onConflict)),
-      );
-      expect(results).toEqual([
-        "created",
-        "unchanged",
-        "conflict",
-        "replaced",
-        "unchanged",
-        "conflict",
-      ]);
-      expect(await engine.get(1n)).toStrictEqual({ id: 1n, name: "moss" });
-    });
-
     it("in several commits if they do not fit into one", async () => {
       const store = await openStore();
       const ids = Array.from({ length: 2500 }, (_, index) => BigInt(index));
@@ -442,12 +411,6 @@ export function describeStoreContract(
       expect(await store.listTokens()).toEqual([full]);
     });
 
-    it("without an expiry or a revocation if they have none", async () => {
-      const store = await openStore();
-      await store.addToken(token);
-      expect(await store.listTokens()).toEqual([token]);
-    });
-
     it("once for each digest, as they were added first", async () => {
       const store = await openStore();
       await store.addToken(token);
@@ -455,27 +418,17 @@ export function describeStoreContract(
       expect(await store.listTokens()).toEqual([token]);
     });
 
-    it("with the time of their first revocation", async () => {
+    it.each([
+      ["first revocation", "revokedAtMs", [5, 9], { expiresAtMs: 1 }, 5],
+      ["earliest expiry", "expiresAtMs", [50, 90, 20], { revokedAtMs: 10 }, 20],
+    ] as const)("with the %s", async (_, member, times, otherEnd, expected) => {
       const store = await openStore();
       await store.addToken(token);
       await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
-      await store.endToken({ digest, revokedAtMs: 5 });
-      await store.endToken({ digest, revokedAtMs: 9 });
-      await store.endToken({ digest, expiresAtMs: 1 });
+      for (const time of times) await store.endToken({ digest, [member]: time });
+      await store.endToken({ digest, ...otherEnd });
       const tokens = await store.listTokens();
-      expect(tokens.map(({ revokedAtMs }) => revokedAtMs)).toEqual([5, undefined]);
-    });
-
-    it("with the earliest expiry that was set", async () => {
-      const store = await openStore();
-      await store.addToken(token);
-      await store.addToken({ ...token, digest: "other", issuedAtMs: token.issuedAtMs + 1 });
-      await store.endToken({ digest, expiresAtMs: 50 });
-      await store.endToken({ digest, expiresAtMs: 90 });
-      await store.endToken({ digest, expiresAtMs: 20 });
-      await store.endToken({ digest, revokedAtMs: 10 });
-      const tokens = await store.listTokens();
-      expect(tokens.map(({ expiresAtMs }) => expiresAtMs)).toEqual([20, undefined]);
+      expect(tokens.map((listed) => listed[member])).toEqual([expected, undefined]);
     });
 
     it("with the latest day of their use", async () => {
@@ -530,11 +483,6 @@ export function describeStoreContract(
       }
       const tokens = await store.listTokens();
       expect(tokens.map((listed) => listed.digest)).toEqual(["8", "6", "7", "9"]);
-    });
-
-    it("and lists none at first", async () => {
-      const store = await openStore();
-      expect(await store.listTokens()).toEqual([]);
     });
   });
 
