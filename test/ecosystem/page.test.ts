@@ -181,17 +181,26 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
   });
 
   it("takes the token of a link, and removes it from the address bar", async () => {
-    for (const [path, fragment] of [
-      ["/", testToken],
-      ["/docs", `token=${testToken}`],
+    const chosen = "try-it.on_docs~1/a+b==";
+    for (const [path, fragment, token] of [
+      ["/", testToken, testToken],
+      ["/docs", `token=${testToken}`, testToken],
+      ["/docs", chosen, chosen],
     ] as const) {
       const url = new URL(path, server.url).href;
       // The page at / is open already: only its fragment changes.
       await page.goto(`${url}#${fragment}`);
-      await expect.poll(() => page.getByLabel("Token").inputValue()).toBe(testToken);
+      await expect.poll(() => page.getByLabel("Token").inputValue()).toBe(token);
       expect(page.url()).toBe(url);
     }
     expect(requested.join()).not.toContain(testToken);
+  });
+
+  it("takes no place on the page for a token", async () => {
+    const url = new URL("/#errors", server.url).href;
+    await page.goto(url);
+    expect(await page.getByLabel("Token").inputValue()).toBe("");
+    expect(page.url()).toBe(url);
   });
 
   it.each([320, 390, 1280])("shows every column of the tables at %i px", async (width) => {

@@ -292,10 +292,13 @@ form.addEventListener("input", () => {
 });
 updateCommands();
 
-/** Moves the token of a link from the address bar to the form. Browsers send no fragment to a server. */
+/**
+ * Moves the token of a link (a b64token of RFC 6750) from the address bar to the form. Browsers send no fragment to a server.
+ * The name of a place on the page is no token.
+ */
 function takeToken() {
-  const [, linked] = /^#(?:token=)?(pst_\w+)$/.exec(location.hash) ?? [];
-  if (linked === undefined) return;
+  const [, linked] = /^#(?:token=)?([\w.~+/-]+=*)$/.exec(location.hash) ?? [];
+  if (linked === undefined || document.getElementById(linked) !== null) return;
   token.value = linked;
   history.replaceState(null, "", location.pathname + location.search);
 }
