@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { platform } from "node:os";
 import { dirname } from "node:path";
 import { StoreError } from "../core/store.ts";
-import { isError, toSystemReason } from "../core/messages.ts";
+import { escapeUnprintable, isError, toSystemReason } from "../core/messages.ts";
 import { toCode } from "./store-failure.ts";
 
 const isWindows = platform() === "win32";
@@ -39,6 +39,21 @@ export function makeDirectory(path: string): void {
     if (!existsSync(path)) throw error;
   }
   syncDirectory(parent);
+}
+
+/** Asserts that the directory of a file exists. @throws StoreError */
+export function assertDirectory(path: string): void {
+  const directory = dirname(path);
+  if (existsSync(directory)) return;
+  const advice = adviseMissing(path, "create it, or mount its disk");
+  const message = `the directory ${directory} does not exist: ${advice}`;
+  throw new StoreError("unusable", escapeUnprintable(message));
+}
+
+/** Returns the advice about a missing file, unless its path has a `~` that no shell has expanded. */
+export function adviseMissing(path: string, advice: string): string {
+  const isExpanded = !/[\\/]~[\\/]/.test(path);
+  return isExpanded ? advice : 'write $HOME instead of "~", which is not expanded here';
 }
 
 /** Flushes what any process has written to a file. Only Windows needs the permission to write. */

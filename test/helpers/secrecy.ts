@@ -34,7 +34,7 @@ export function checkOutput({ argv, env = {}, stdout, stderr }: SeenRun): void {
     stdout: isAsked ? stdout.replace(printed, "") : stdout,
     // Printed on a terminal only, which the tests of serve check.
     stderr: isServe
-      ? stderr.replace(/^ +(?:PLANTSTORE_TOKEN=|https?:\S+\/#)?pst_\w+/gm, "")
+      ? stderr.replace(/^ +(?:export PLANTSTORE_TOKEN=|https?:\S+\/#)?pst_\w+/gm, "")
       : stderr,
   };
   const chosen = env["PLANTSTORE_TOKEN"] ?? "";

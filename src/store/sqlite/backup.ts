@@ -12,7 +12,7 @@ import {
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { StoreError } from "../../core/store.ts";
-import { toWriteError } from "../durable-files.ts";
+import { adviseMissing, assertDirectory, toWriteError } from "../durable-files.ts";
 import type {
   Backup,
   BackupOptions,
@@ -23,7 +23,7 @@ import type {
 import type { ReplacedFile, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { writePartialFile } from "./partial-file.ts";
-import { assertDirectory, prepareDatabaseFile, type StoreFile, toIdentity } from "./store-file.ts";
+import { prepareDatabaseFile, type StoreFile, toIdentity } from "./store-file.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
 
 /**

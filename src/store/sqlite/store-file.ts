@@ -3,7 +3,6 @@ import {
   type BigIntStats,
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   lstatSync,
   openSync,
@@ -16,9 +15,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../../core/attempt.ts";
-import { escapeUnprintable } from "../../core/messages.ts";
 import { StoreError } from "../../core/store.ts";
-import { syncDirectory } from "../durable-files.ts";
+import { adviseMissing, assertDirectory, syncDirectory } from "../durable-files.ts";
 import {
   createFailureMap,
   createStoreError,
@@ -87,21 +85,6 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
   } catch (error) {
     throw toStoreError(error, path);
   }
-}
-
-/** Asserts that the directory of a file exists. @throws StoreError */
-export function assertDirectory(path: string): void {
-  const directory = dirname(path);
-  if (existsSync(directory)) return;
-  const advice = adviseMissing(path, "create it, or mount its disk");
-  const message = `the directory ${directory} does not exist: ${advice}`;
-  throw new StoreError("unusable", escapeUnprintable(message));
-}
-
-/** Returns the advice about a missing file, unless its path has a `~` that no shell has expanded. */
-function adviseMissing(path: string, advice: string): string {
-  const isExpanded = !/[\\/]~[\\/]/.test(path);
-  return isExpanded ? advice : 'write $HOME instead of "~", which is not expanded here';
 }
 
 /** Resolves symbolic links, also in a path that leads to no file yet. */

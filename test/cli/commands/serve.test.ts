@@ -116,6 +116,12 @@ describe("on a terminal", () => {
     expect(stderr).toMatch(/400\S* POST \/plants rejected 40900 /);
   });
 
+  it.each(["--ephemeral", "--demo"])("has lines of at most 80 columns with %s", async (flag) => {
+    const { stderr } = await serveOnce([flag, "--no-color"], { terminals: allTerminals });
+    expect(stderr).toContain("\n  export PLANTSTORE_TOKEN=pst_");
+    expect(stderr.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
   it("shows the token only when it is issued", async () => {
     await serveOnce();
     const { stderr } = await serveOnce([], { terminals: allTerminals });
@@ -186,6 +192,13 @@ describe("with its port in use", () => {
     const { url } = await serve([], { home: await createTemporaryDirectory() });
     expect(await runCli(["serve", ...toArgs(url)], { home })).toExit(1, containing(toMessage(url)));
     expect(await readdir(home)).toEqual([]);
+  });
+
+  it("by another program, reports a wrong path of the store first", async () => {
+    const { port } = new URL(await openRawServer((socket) => void socket.end()));
+    const store = `sqlite:${home}/missing/plants.db`;
+    const problem = `error: the directory ${home}/missing does not exist: create it, or mount its disk\n`;
+    expect(await runCli(["serve", "--port", port, "--store", store])).toExit(2, problem);
   });
 
   it("by another program, reports the port", async () => {
@@ -345,7 +358,7 @@ describe.each([
     await expect.poll(stderr).toContain("Stop");
     expect(existsSync(configDirectory)).toBe(false);
     const [, token = ""] =
-      /PLANTSTORE_TOKEN=(pst_\w+) plantstore create --url \S+ --id/.exec(stderr()) ?? [];
+      /export PLANTSTORE_TOKEN=(pst_\w+)\n +plantstore create --url \S+ --id/.exec(stderr()) ?? [];
     expect(await create(url)).toMatchObject({ exitCode: 4 });
     expect(await create(url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
   });
@@ -377,7 +390,7 @@ it("warns about each unknown variable that begins with PLANTSTORE_", async () =>
   );
 });
 
-it("starts with the variables of Kubernetes for a service of the name plantstore", async () => {
+it("ignores the variables of Kubernetes for a service of its name, and says so", async () => {
   const address = "tcp://10.96.0.1:7526";
   const env = {
     PLANTSTORE_SERVICE_HOST: "10.96.0.1",
@@ -396,7 +409,9 @@ it("starts with the variables of Kubernetes for a service of the name plantstore
     env: { ...env, PLANTSTORE_TOKEN: "a-chosen-token-1" },
   });
   expect(exitCode).toBe(0);
-  expect(stderr).not.toContain('"warn"');
+  expect(stderr.match(/"warn","message":"[^"]*/g)).toEqual([
+    '"warn","message":"PLANTSTORE_PORT is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod',
+  ]);
 });
 
 describe("--ephemeral", () => {

@@ -1,7 +1,9 @@
 /** Runs the server, from listening to closing. */
 import { once } from "node:events";
+import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
+import { attempt } from "../../../core/attempt.ts";
 import { hasTooManyFiles, type PlantStore, useAndClose } from "../../../core/store.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
@@ -10,11 +12,14 @@ import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";
 import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
+import { assertDirectory } from "../../../store/durable-files.ts";
 import { openStore } from "../../../store/open-store.ts";
+import { parseStoreUrl } from "../../../store/store-url.ts";
 import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import { type OutputStream, writeText } from "../../io.ts";
-import { makeDefaultDirectory } from "../../store-access.ts";
+import { findDataDirectory } from "../../config/directories.ts";
+import { type Io, type OutputStream, writeText } from "../../io.ts";
+import { assertWritable, makeDefaultDirectory } from "../../store-access.ts";
 import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
@@ -98,6 +103,7 @@ export async function runServer(
     run.certificate = await readTlsFiles(options.tls);
     watchExpiry(run);
   }
+  assertStorePath(options, run.io);
   let opened: PlantServer | undefined = undefined;
   const metrics = await loadMetrics(run, () => opened);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
@@ -135,6 +141,16 @@ export async function runServer(
     await server.close(run.options.shutdownTimeoutMs);
     metricsServer?.close();
   }
+}
+
+/** Reports a wrong path before a port that is in use, so that a user need not correct one after the other. */
+function assertStorePath({ store }: ServeOptions, io: Io): void {
+  const { path } = parseStoreUrl(store);
+  if (path === undefined) return;
+  const directory = dirname(resolve(path));
+  // The default directory is created once the server listens.
+  if (directory !== attempt(() => resolve(findDataDirectory(io)))) assertDirectory(resolve(path));
+  assertWritable(store);
 }
 
 /** @param seeded undefined without seeds */

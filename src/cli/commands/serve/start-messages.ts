@@ -9,7 +9,12 @@ import type { SeedTally } from "../../../library/seed.ts";
 import type { FaultRates } from "../../../server/faults.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
-import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
+import {
+  findServiceVariables,
+  findUnknownVariables,
+  serveOptions,
+  storeOption,
+} from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
@@ -45,9 +50,9 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
     await printBanner([...usable, { label: "Stop", text: "Ctrl-C" }], url, run);
     return;
   }
-  for (const { label, text, line } of rows) {
+  for (const { label, text, lines } of rows) {
     // A log keeps what is written to it: lines to copy may contain the token.
-    if (line === undefined || label === "Token") log.message("info", `${label}: ${text}`);
+    if (lines === undefined || label === "Token") log.message("info", `${label}: ${text}`);
   }
   log.message("info", `Listening on ${url}`);
 }
@@ -65,7 +70,7 @@ function toRows(
   const create = `${command} create${option} --id 1 --name fern`;
   const elsewhere = "in a second terminal";
   const memory = isDemo
-    ? "memory, at most 10,000 plants and 16 MiB: the oldest of visitors go, and all every hour"
+    ? "memory, 10,000 plants or 16 MiB: drops the oldest; emptied hourly"
     : "memory, until the server stops";
   const shownStore = isVolatile ? memory : parseStoreUrl(store).url;
   const rows: BannerRow[] = [{ label: "Store", text: shownStore }];
@@ -88,20 +93,24 @@ function toRows(
   switch (token.kind) {
     case "environment":
       rows.push({ label: "Token", text: "the one in PLANTSTORE_TOKEN" });
-      rows.push({ label: "Try", text: `${elsewhere} with this PLANTSTORE_TOKEN:`, line: create });
+      rows.push({
+        label: "Try",
+        text: `${elsewhere} with this PLANTSTORE_TOKEN:`,
+        lines: [create],
+      });
       break;
     case "saved":
       rows.push({ label: "Token", text: "the one that is saved for this user" });
-      rows.push({ label: "Try", text: `${elsewhere}:`, line: create });
+      rows.push({ label: "Try", text: `${elsewhere}:`, lines: [create] });
       break;
     case "issued": {
       const text = token.isSaved ? "new, saved for this user" : "new, not saved";
-      const line = token.isSaved ? create : `PLANTSTORE_TOKEN=${token.token} ${create}`;
-      rows.push({ label: "Token", text, line: token.token });
-      rows.push({ label: "Try", text: `${elsewhere}:`, line });
+      const setToken = token.isSaved ? [] : [`export PLANTSTORE_TOKEN=${token.token}`];
+      rows.push({ label: "Token", text, lines: [token.token] });
+      rows.push({ label: "Try", text: `${elsewhere}:`, lines: [...setToken, create] });
       if (docs && url.startsWith("http")) {
         const page = `${new URL("/", url).href}#${token.token}`;
-        rows.push({ label: "Page", text: "in a browser, with this token:", line: page });
+        rows.push({ label: "Page", text: "in a browser, with this token:", lines: [page] });
       }
       break;
     }
@@ -109,7 +118,7 @@ function toRows(
       const advice = `run \`${command} token issue\` and \`${command} login\``;
       const line = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
       rows.push({ label: "Token", text: `none of this store is saved for this user: ${advice}` });
-      rows.push({ label: "Try", text: `${elsewhere}:`, line });
+      rows.push({ label: "Try", text: `${elsewhere}:`, lines: [line] });
     }
   }
   return rows;
@@ -181,6 +190,11 @@ async function listWarnings(
   if (tls !== undefined) {
     const { findCertificateProblems } = await import("./tls-files.ts");
     warnings.push(...findCertificateProblems(run));
+  }
+  for (const name of findServiceVariables(io.env)) {
+    warnings.push(
+      `${name} is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod`,
+    );
   }
   for (const name of findUnknownVariables(io.env)) {
     warnings.push(`${name} is unknown and has no effect: check its spelling`);

@@ -12,8 +12,8 @@ import type { ServerRun } from "./serve-options.ts";
 export interface BannerRow {
   readonly label: string;
   readonly text: string;
-  /** A line below the text, which is not broken, so that it can be copied. */
-  readonly line?: string | undefined;
+  /** Lines below the text, which are not broken, so that they can be copied. */
+  readonly lines?: readonly string[];
 }
 
 const indent = "  ";
@@ -35,14 +35,14 @@ export async function printBanner(
     const text = toLine("", line);
     return toTextWidth(text.trimEnd()) > columns ? indent + text.trimStart() : text;
   };
-  const lines = rows.flatMap(({ label, text, line }) => [
+  const shown = rows.flatMap(({ label, text, lines = [] }) => [
     toLine(label, text, columns),
-    ...(line === undefined ? [] : [toCopiedLine(line)]),
+    ...lines.map(toCopiedLine),
   ]);
   const end = toLine("URL", url);
   const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;
   const title = bold(`plantstore ${packageVersion} is ready`);
-  const banner = [`${title}\n`, ...lines, shownEnd].join("");
+  const banner = [`${title}\n`, ...shown, shownEnd].join("");
   await writeText(stderr, banner).catch(() => {
     // Nothing is left to report a closed stderr to.
   });
