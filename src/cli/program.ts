@@ -1,6 +1,6 @@
 /** Reads a command line with commander, and runs its command. */
 import { Command as Commander, CommanderError, Option as Flag } from "commander";
-import { quoteInput } from "../core/messages.ts";
+import { findClosestWord, quoteInput } from "../core/messages.ts";
 import { valueSeparator } from "../library/option-types.ts";
 import { CommandError, exitCodes, UsageError } from "./command-error.ts";
 import {
@@ -201,7 +201,11 @@ async function run(
     for (const word of words) {
       const next = found.commands.find((each) => each.name() === word);
       if (next === undefined) {
-        throw new UsageError(`unknown command or topic '${word}': "plantstore help" lists them`);
+        const known = found.commands.map((each) => each.name());
+        const topics = words.length === 1 ? listTopics() : [];
+        const closest = findClosestWord(word, [...known, ...topics]);
+        const advice = closest ? ` (Did you mean ${closest}?)` : `: "plantstore help" lists them`;
+        throw new UsageError(`unknown command or topic '${word}'${advice}`);
       }
       await load((found = next), state);
     }

@@ -1,33 +1,10 @@
-/** Checks servers and tokens for `login`, `ping` and `status`, with the sentences and the exit codes of a create. */
-import { checkToken, type CheckTokenOptions, type TokenCheck } from "../client/probe.ts";
-import { categorizeError, type CreateResponse, UnavailableError } from "../client/results.ts";
+/** Problems of servers and tokens for `login`, `ping` and `status`, with the sentences and the exit codes of a create. */
+import type { TokenCheck } from "../client/probe.ts";
+import { categorizeError, type CreateResponse } from "../client/results.ts";
 import { errorTable } from "../core/errors.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
-import { type CheckProblem, toAdvice, toUnavailableExit } from "./command-failure.ts";
+import { exitCodes } from "./command-error.ts";
+import type { CheckProblem } from "./command-failure.ts";
 import { toDetails, toErrorSentence } from "./commands/create/failure-messages.ts";
-import type { Terminal } from "./terminal/terminal.ts";
-
-/**
- * Checks a token without creating a plant.
- *
- * @param options without a token, checks only whether a plant store responds
- * @throws CommandError without a response; NotAPlantStoreError
- */
-export async function checkTokenWithProgress(
-  options: CheckTokenOptions,
-  terminal: Terminal,
-): Promise<TokenCheck> {
-  try {
-    return await terminal.showWhile(
-      () => `waiting for ${options.baseUrl}`,
-      () => checkToken(options),
-    );
-  } catch (error) {
-    if (!(error instanceof UnavailableError)) throw error;
-    const message = toAdvice(error, "try again");
-    throw new CommandError(toUnavailableExit(error), message, { cause: error });
-  }
-}
 
 /**
  * Returns the problem with a server, from its response to a check without a token: a plant store asks for one, or needs none.

@@ -213,7 +213,14 @@ describe("wrong usage", () => {
 
   it.each<[words: string, usage: string, problem: string | RegExp]>([
     ["creat", root, "unknown command 'creat' (Did you mean create?)"],
-    ["help creat", help, `unknown command or topic 'creat': "plantstore help" lists them`],
+    ["help creat", help, "unknown command or topic 'creat' (Did you mean create?)"],
+    [
+      "help configuratoin",
+      help,
+      "unknown command or topic 'configuratoin' (Did you mean configuration?)",
+    ],
+    ["help token isue", help, "unknown command or topic 'isue' (Did you mean issue?)"],
+    ["help frob", help, `unknown command or topic 'frob': "plantstore help" lists them`],
     ["help storage now", help, `unknown command or topic 'storage': "plantstore help" lists them`],
     ["--json status", root, "unknown option '--json'"],
     ["create --nmae fern", create, "unknown option '--nmae' (Did you mean --name?)"],
@@ -266,6 +273,10 @@ describe("wrong usage", () => {
     ["doctor", `no 'doctor': "plantstore status" shows settings and finds problems`],
     ["import plants.csv", `no 'import': "plantstore create" creates plants, also from files`],
     ["put --id 1", `no 'put': "plantstore create" creates plants, also from files`],
+    [
+      "update",
+      `no 'update': "plantstore create" replaces a plant if its server runs with --on-conflict replace`,
+    ],
     ["token create", `no 'create': "plantstore token issue" issues a token`],
   ])("%j names what to use instead", async (words, message) => {
     const { exitCode, stderr } = await runCli(words.split(" "));

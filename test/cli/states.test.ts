@@ -72,7 +72,6 @@ function findSentence(name: CommandName, { stdout, stderr }: CliResult, subject:
     line
       .replace(/^error: /, "")
       .replace("; resume with the command below, or repeat the whole run", "")
-      .replace("; nothing was saved", "")
       .replace("standard input", "PLANTSTORE_TOKEN"),
   );
 }

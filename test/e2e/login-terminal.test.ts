@@ -87,8 +87,8 @@ describe("ending the question", () => {
   it.each([
     ["Ctrl-C", "\u0003", 130, "error: stopped by SIGINT: nothing was saved"],
     ["Ctrl-C in the middle of a token", "pst_4fGh\u0003", 130, "error: stopped by SIGINT"],
-    ["Ctrl-D", "\u0004", 4, "error: no token was typed: nothing was saved"],
-    ["Enter", "\r", 4, "error: the token is empty; nothing was saved"],
+    ["Ctrl-D", "\u0004", 4, "error: no token was typed"],
+    ["Enter", "\r", 4, "error: the token is empty"],
   ])("with %s restores the terminal", async (_key, keys, exitCode, message) => {
     await using server = await startServer();
     const login = await startLogin(server.url);
@@ -112,14 +112,14 @@ describe("ending the question", () => {
   });
 });
 
-it("a token in a pipe is read with a message, and without a question on the terminal", async () => {
+it("a token in a pipe is read without a message, and without a question on the terminal", async () => {
   await using server = await startServer();
   const home = await createTemporaryDirectory();
   const session = startSession(`printf %s "$TOKEN" | $PLANTSTORE login --url ${server.url}`, home, {
     TOKEN: testToken,
   });
   const screen = await session.finished;
-  expect(screen).toContain(`reading the token for ${server.url} from standard input`);
+  expect(screen).not.toContain("reading the token");
   expect(screen).toContain("Logged in to");
   expect(screen).not.toContain(question);
 });

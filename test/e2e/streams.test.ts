@@ -129,7 +129,7 @@ describe("with closed streams,", () => {
     await using server = await startServer();
     const { code, stderr } = await runShell(`plantstore login --url ${server.url} <&-`);
     expect(code).toBe(4);
-    expect(stderr).toContain("error: the token is empty; nothing was saved\n");
+    expect(stderr).toContain("error: the token is empty\n");
   });
 });
 

@@ -1,6 +1,7 @@
 /** The commands `login` and `logout`. */
 import { existsSync } from "node:fs";
-import { findTokenProblem } from "../../auth/token.ts";
+import { findTokenProblem, toTokenPrefix } from "../../auth/token.ts";
+import { checkToken } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import {
   CommandError,
@@ -9,7 +10,7 @@ import {
   requestExitCodes,
   UsageError,
 } from "../command-error.ts";
-import type { CheckProblem } from "../command-failure.ts";
+import { type CheckProblem, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { toShortList } from "../config/missing-token.ts";
@@ -23,7 +24,6 @@ import {
   listSavedOrigins,
   readCredential,
   removeToken,
-  type SavedToken,
   saveToken,
 } from "../config/saved-tokens.ts";
 import { type FoundToken, readTokenFile } from "../config/token-source.ts";
@@ -31,7 +31,7 @@ import { loginOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
-import { checkTokenWithProgress, findServerProblem, toErrorProblem } from "../server-check.ts";
+import { findServerProblem, toErrorProblem } from "../server-check.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
@@ -78,13 +78,11 @@ async function runLogin(run: Run): Promise<number> {
   if (flags["cacert"] && !options.url.startsWith("https:")) {
     throw new UsageError(`--cacert is for https, and the URL is ${options.url}: remove --cacert`);
   }
-  const problem = await interruptible(
-    io,
-    (signal) => saveIfAccepted(options, run, signal),
-    "nothing was saved",
-  );
+  const work = (signal: AbortSignal) => logIn(options, run, signal);
+  const problem = await interruptible(io, work, "nothing was saved");
   if (problem !== undefined) {
-    await terminal.error(`${problem.message}; nothing was saved`, problem.number);
+    await terminal.error(problem.message, problem.number);
+    for (const hint of problem.hints ?? []) await terminal.note(hint);
     return problem.exitCode;
   }
   await terminal.note(`Logged in to ${options.url} (now the default)`);
@@ -94,9 +92,58 @@ async function runLogin(run: Run): Promise<number> {
   return exitCodes.done.code;
 }
 
-/** @returns the problem with the server or the token; undefined once the token is saved */
+/**
+ * Saves a token that the server accepts.
+ *
+ * @returns the problem with the server or the token; undefined once the token is saved
+ * @throws CommandError for saved files that cannot be used, and for an input that has no token
+ */
+async function logIn(
+  options: Options,
+  run: Run,
+  signal: AbortSignal,
+): Promise<CheckProblem | undefined> {
+  const { io } = run;
+  const { url, tokenFile = "-" } = options;
+  const directory = findConfigDirectory(io);
+  // Reports problems of saving before the user types a token.
+  readCredential(directory, toEndpoint(url).origin, io);
+  readSavedSettings(directory);
+  const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
+  // Before the checks, so that their failure names a token that "token issue" may have just made.
+  const given = isTyped ? undefined : await readGivenToken(tokenFile, run, signal);
+  const problem = await saveIfAccepted(options, given, run, signal).catch(toProblem);
+  return problem && { ...problem, hints: [`nothing was saved${adviseRevoking(given)}`] };
+}
+
+async function readGivenToken(
+  tokenFile: string,
+  { io, terminal }: Run,
+  signal: AbortSignal,
+): Promise<FoundToken> {
+  const found = await terminal.showWhile(
+    () => "reading the token from standard input",
+    () => readTokenFile(tokenFile, io, signal),
+  );
+  return assertToken(found);
+}
+
+function assertToken(found: FoundToken): FoundToken {
+  const problem = findTokenProblem(found.token);
+  if (problem) throw new CommandError("tokenRejected", `the token ${problem}`);
+  return found;
+}
+
+function adviseRevoking(given: FoundToken | undefined): string {
+  const prefix = given === undefined ? "" : toTokenPrefix(given.token);
+  if (prefix === "") return "";
+  return `; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it`;
+}
+
+/** @param given undefined to use the saved token if it works, and to ask for one otherwise */
 async function saveIfAccepted(
   options: Options,
+  given: FoundToken | undefined,
   { io, terminal }: Run,
   signal: AbortSignal,
 ): Promise<CheckProblem | undefined> {
@@ -104,50 +151,33 @@ async function saveIfAccepted(
   const { origin } = toEndpoint(baseUrl);
   const ca = await findAuthorities(options, io, signal);
   const directory = findConfigDirectory(io);
-  // Reports problems of saving before the user types a token.
-  const saved = readCredential(directory, origin, io);
-  readSavedSettings(directory);
   await warnAboutPlaintext(baseUrl, terminal);
   const post = await selectPost(options, terminal);
   const check = (token?: string) =>
-    checkTokenWithProgress({ baseUrl, ca, timeoutMs, token, signal, post }, terminal);
+    terminal.showWhile(
+      () => `waiting for ${baseUrl}`,
+      () => checkToken({ baseUrl, ca, timeoutMs, token, signal, post }),
+    );
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const problem = findServerProblem(await check(), baseUrl);
   if (problem !== undefined) return problem;
-  const canReuse = saved !== undefined && tokenFile === undefined && io.stdin.isTTY;
-  let credential: SavedToken | undefined;
-  if (canReuse && (await check(saved.token)).isAccepted) credential = saved;
-  if (credential === undefined) {
-    const { token, source } = await readToken(options, { io, terminal }, signal);
+  const isAsking = given === undefined;
+  let token = isAsking && !tokenFile ? readCredential(directory, origin, io)?.token : undefined;
+  if (token === undefined || !(await check(token)).isAccepted) {
+    const question = `Token for ${baseUrl} (it is not shown): `;
+    const found =
+      given ??
+      assertToken({ token: await askSecret(question, io, signal), source: "the terminal" });
+    token = found.token;
     const result = await check(token);
-    if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, source);
-    credential = { origin, token };
+    if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, found.source);
   }
   signal.throwIfAborted();
   // The certificates in PLANTSTORE_CACERT are of no use for http.
   const savedCa = baseUrl.startsWith("https:") ? ca : undefined;
-  await saveToken(directory, { ...credential, ca: savedCa }, io);
+  await saveToken(directory, { origin, token, ca: savedCa }, io);
   await saveSettings(directory, { url: baseUrl });
   return undefined;
-}
-
-async function readToken(
-  { url, tokenFile = "-" }: Options,
-  { io, terminal }: Pick<Run, "io" | "terminal">,
-  signal: AbortSignal,
-): Promise<FoundToken> {
-  const isInput = tokenFile === "-";
-  if (isInput && !io.stdin.isTTY) {
-    await terminal.note(`reading the token for ${url} from standard input`);
-  }
-  const question = `Token for ${url} (it is not shown): `;
-  const found =
-    isInput && io.stdin.isTTY
-      ? { token: await askSecret(question, io, signal), source: "the terminal" }
-      : await readTokenFile(tokenFile, io, signal);
-  const problem = findTokenProblem(found.token);
-  if (problem) throw new CommandError("tokenRejected", `the token ${problem}; nothing was saved`);
-  return found;
 }
 
 /** Reports the new default, and which tokens are left. */

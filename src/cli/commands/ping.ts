@@ -5,7 +5,6 @@ import { redactTokens } from "../../core/messages.ts";
 import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
 import { type CheckProblem, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
-import type { Io } from "../io.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
@@ -46,7 +45,7 @@ async function runPing({ flags, io, terminal }: Run): Promise<number> {
       async () => {
         const ca = await findAuthorities(options, io, signal);
         const post = await selectPost(options, terminal);
-        return waitUntilReady({ ...options, ca, post, signal }, io);
+        return waitUntilReady({ ...options, ca, post, signal }, { io, terminal });
       },
     ),
   );
@@ -66,9 +65,10 @@ async function waitUntilReady(
     post,
     signal,
   }: Options & Omit<CheckTokenOptions, "baseUrl">,
-  { nowMs }: Io,
+  { io: { nowMs }, terminal }: Pick<Run, "io" | "terminal">,
 ): Promise<CheckProblem | undefined> {
   const endMs = nowMs() + waitMs;
+  let isAnnounced = terminal.showsProgress;
   for (;;) {
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
@@ -81,6 +81,8 @@ async function waitUntilReady(
       const waited = waitMs > 0 ? `; waited ${waitMs / 1000} s` : "";
       return { ...problem, message: problem.message + waited };
     }
+    if (!isAnnounced) await terminal.note(`waiting for ${baseUrl}`);
+    isAnnounced = true;
     await pause(Math.min(retryMs, leftMs), [signal]);
     signal.throwIfAborted();
   }

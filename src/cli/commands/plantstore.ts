@@ -157,6 +157,7 @@ export const plantstoreCommand: Command = {
     import: creates,
     add: creates,
     put: creates,
+    update: `"plantstore create" replaces a plant if its server runs with --on-conflict replace`,
     rm: `"plantstore delete" deletes plants from a store`,
     show: reads,
     ls: reads,

@@ -1,7 +1,7 @@
 /** The command `status`: what commands use, where it comes from, and whether it works. */
 import { access, constants, stat } from "node:fs/promises";
 import { toTokenPrefix } from "../../auth/token.ts";
-import { checkReadiness } from "../../client/probe.ts";
+import { checkReadiness, checkToken, type TokenCheck } from "../../client/probe.ts";
 import { attempt } from "../../core/attempt.ts";
 import { isLocalUrl } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
@@ -28,12 +28,7 @@ import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities, selectPost } from "../server-access.ts";
 import { assertWritable, toStoreCommand } from "../store-access.ts";
 import type { Palette } from "../terminal/terminal.ts";
-import {
-  checkTokenWithProgress,
-  findServerProblem,
-  toErrorProblem,
-  toSentence,
-} from "../server-check.ts";
+import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 import { isActive } from "./token.ts";
 
@@ -105,7 +100,8 @@ async function printStatus(run: Run): Promise<number> {
 }
 
 const stateColumns = "warning  ".length;
-const termColumns = stateColumns + "--shutdown-timeout".length;
+/** Longer flags and variables move their message to the right. */
+const termColumns = stateColumns + "plantstore".length;
 
 function toTerm({ subject, state }: Check, { success: ok, warning, error }: Palette): string {
   const paint = { ok, warning, error, none: String }[state];
@@ -151,60 +147,70 @@ function describeSetting(value: string, source: string): string {
 /** The server, its readiness, the token, and the clock. Sends the token only to a plant store. */
 async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Check[]> {
   const { flags, io, terminal } = run;
+  const subject = "server";
   const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
-  const options = readOptions(requestOptions, flags, io);
+  const { timeoutMs, ...options } = readOptions(requestOptions, flags, io);
   const facts = { url, urlSource: source };
-  const shown = describeSetting(url, source);
   const ca = await findAuthorities(options, io, signal);
   const post = await selectPost(options, terminal);
-  const request = { baseUrl: url, ca, timeoutMs: options.timeoutMs, signal, post };
-  const fail = (error: unknown): Check => ({ ...toError("server")(error), facts });
-  const server = await checkTokenWithProgress(request, terminal).catch(fail);
-  if ("state" in server) return [server, await checkToken(undefined)];
-  const stranger = findServerProblem(server, url);
+  const request = { baseUrl: url, ca, timeoutMs, signal, post };
+  const send: TokenSender = (token) =>
+    terminal.showWhile(
+      () => `waiting for ${url}`,
+      () => checkToken({ ...request, token }),
+    );
+  const found = await send().then((check) => findServerProblem(check, url) ?? check, toProblem);
+  if (!("isAccepted" in found)) {
+    return [{ ...toCheck(subject, found), facts }, await checkOwnToken(url, undefined, io, signal)];
+  }
+  const shown = describeSetting(url, source);
   const readiness = await checkReadiness(request);
-  const unready =
+  const server: Check =
     readiness.state === "notReady"
-      ? toErrorProblem({ ok: false, error: readiness.error }, url)
-      : undefined;
-  const problem = stranger ?? unready;
-  const openState: Check = {
-    subject: "server",
-    state: server.isAccepted ? "warning" : "ok",
-    message: server.isAccepted ? `${shown}: accepts plants without a token: tell its owner` : shown,
-    facts,
-  };
-  return [
-    problem === undefined ? openState : { ...toCheck("server", problem), facts },
-    await checkToken(stranger === undefined ? request : undefined),
-    ...checkClock(server.serverTimeMs),
-  ];
+      ? toCheck(subject, toErrorProblem({ ok: false, error: readiness.error }, url))
+      : found.isAccepted
+        ? {
+            subject,
+            state: "warning",
+            message: `${shown}: accepts plants without a token: tell its owner`,
+          }
+        : { subject, state: "ok", message: shown };
+  const token = await checkOwnToken(url, send, io, signal);
+  return [{ ...server, facts }, token, ...checkClock(found.serverTimeMs)];
+}
 
-  async function checkToken(to: typeof request | undefined): Promise<Check> {
-    const subject = "token";
-    try {
-      const found = await findToken(undefined, url, io, signal);
-      const prefix = toTokenPrefix(found.token);
-      const name = prefix === "" ? `from ${found.source}` : `${prefix}… from ${found.source}`;
-      const known = { tokenSource: found.source, tokenPrefix: prefix || undefined };
-      if (to === undefined) {
-        return { subject, state: "none", message: `${name}: not checked`, facts: known };
-      }
-      const check = await checkTokenWithProgress({ ...to, token: found.token }, terminal);
-      if (!check.isAccepted) {
-        const rejection = toErrorProblem(check.response, url, found.source);
-        return { ...toCheck(subject, rejection), facts: known };
-      }
-      const plaintext = describePlaintext(url);
-      const end = plaintext === undefined ? "accepted" : `accepted; ${plaintext}`;
-      const accepted = `${name}: ${end}`;
-      return { subject, state: plaintext ? "warning" : "ok", message: accepted, facts: known };
-    } catch (error) {
-      const failed = toError(subject)(error);
-      // Without a server on this machine, the server is the only problem: it saves a token.
-      if (failed.exitCode !== exitCodes.unavailable.code) return failed;
-      return { subject, state: "none", message: "none is saved for this URL" };
+/** Sends a check with a token, or without one. */
+type TokenSender = (token?: string) => Promise<TokenCheck>;
+
+/** @param send undefined if no plant store is at the URL */
+async function checkOwnToken(
+  url: string,
+  send: TokenSender | undefined,
+  io: Io,
+  signal: AbortSignal,
+): Promise<Check> {
+  const subject = "token";
+  try {
+    const { token, source, isSaved } = await findToken(undefined, url, io, signal);
+    const prefix = toTokenPrefix(token);
+    const shownSource = isSaved ? "saved for this URL" : `from ${source}`;
+    const name = prefix === "" ? shownSource : `${prefix}… ${shownSource}`;
+    const facts = { tokenSource: source, tokenPrefix: prefix || undefined };
+    if (send === undefined)
+      return { subject, state: "none", message: `${name}: not checked`, facts };
+    const check = await send(token);
+    if (!check.isAccepted) {
+      return { ...toCheck(subject, toErrorProblem(check.response, url, source)), facts };
     }
+    const plaintext = describePlaintext(url);
+    if (plaintext === undefined)
+      return { subject, state: "ok", message: `${name}: accepted`, facts };
+    return { subject, state: "warning", message: `${name}: accepted; ${plaintext}`, facts };
+  } catch (error) {
+    const failed = toError(subject)(error);
+    // Without a server on this machine, the server is the only problem: it saves a token.
+    if (failed.exitCode !== exitCodes.unavailable.code) return failed;
+    return { subject, state: "none", message: "none is saved for this URL" };
   }
 }
 

@@ -10,6 +10,8 @@ export interface FoundToken {
   readonly token: string;
   /** Such as `PLANTSTORE_TOKEN` or `the file token.txt`. */
   readonly source: string;
+  /** True if `login` or `serve` saved it for this origin. */
+  readonly isSaved?: true;
 }
 
 /** Far above the limit of headers. */
@@ -88,7 +90,7 @@ async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined
   const directory = findConfigDirectory(io);
   const token = readSavedToken(directory, origin, io);
   if (token === undefined) return undefined;
-  return { token, source: toTokenFile(directory, origin) };
+  return { token, source: toTokenFile(directory, origin), isSaved: true };
 }
 
 async function readFileAsToken(

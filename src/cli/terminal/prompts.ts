@@ -61,7 +61,7 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
       reject(new Interruption("SIGINT", "nothing was saved"));
     });
     lines.once("close", () => {
-      reject(new CommandError("tokenRejected", "no token was typed: nothing was saved"));
+      reject(new CommandError("tokenRejected", "no token was typed"));
     });
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });

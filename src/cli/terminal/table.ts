@@ -67,7 +67,7 @@ export function toItem(
   const column = termWidth + gap.length;
   const longest = Math.max(...text.split(" ").map((word) => toTextWidth(word)));
   const indent = column + longest > width ? narrowIndent : column;
-  const lines = wrapText(text, width, column, indent);
+  const lines = wrapText(text, width, toTextWidth(beginning), indent);
   return `${lines.startsWith("\n") ? beginning.trimEnd() : beginning}${lines}\n`;
 }
 

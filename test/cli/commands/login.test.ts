@@ -53,9 +53,7 @@ async function expectNothingSaved(url: string): Promise<void> {
 describe("login", () => {
   it("saves an accepted token, and its plant store becomes the default", async () => {
     await using server = await startServer({ basePath: "/v1" });
-    const message =
-      `reading the token for ${server.url} from standard input\n` +
-      `Logged in to ${server.url} (now the default)\n`;
+    const message = `Logged in to ${server.url} (now the default)\n`;
     expect(await login(server.url, testToken)).toExit(0, message);
     const created = await run(["create", "--id", "1", "--name", "fern"]);
     expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
@@ -149,24 +147,28 @@ describe("login", () => {
   ])("rejects the token %j without sending it", async (token, complaint) => {
     const server = await openScriptedServer(errorResponse(40100));
     const result = await login(server.url, token);
-    expect(result).toExit(4, /; nothing was saved\n$/);
-    expect(result.stderr).toContain(`error: the token ${complaint}`);
-    expect(server.requests).toHaveLength(1);
-    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+    expect(result).toExit(4, containing(`error: the token ${complaint}`));
+    expect(server.requests).toEqual([]);
     await expectNothingSaved(server.url);
   });
 
   it.each([
     ["another server than a plant store", json(200, "{}")],
     ["a plant store at another path", errorResponse(40400)],
-  ])("sends no token to %s, and asks for none", async (_what, response) => {
+  ])("sends no token to %s", async (_what, response) => {
     const server = await openScriptedServer(response);
-    const { exitCode, stderr } = await login(server.url, testToken);
-    expect(exitCode).toBe(7);
-    expect(stderr).not.toContain("reading the token");
+    expect(await login(server.url, testToken)).toMatchObject({ exitCode: 7 });
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     await expectNothingSaved(server.url);
+  });
+
+  it("says how to revoke a token that it was given, and did not save", async () => {
+    const url = await findClosedUrl();
+    const prefix = testToken.slice(0, 8);
+    const advice = `nothing was saved; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it\n`;
+    expect(await login(url, testToken)).toExit(6, new RegExp(`^error: .*\\n${advice}$`));
+    expect(await login(url, "a-token-of-my-own")).toExit(6, /\nnothing was saved\n$/);
   });
 
   it("names the right URL for a wrong path, and asks for no token", async () => {
@@ -188,7 +190,7 @@ describe("login", () => {
     const server = await openScriptedServer(errorResponse(error));
     const result = await login(server.url, testToken);
     expect(result).toExit(exit, containing(`error ${error}: message of ${error}`));
-    expect(result).toExit(exit, /; nothing was saved\n$/);
+    expect(result).toExit(exit, /\nnothing was saved(?:;|$)/m);
     await expectNothingSaved(server.url);
   });
 
@@ -244,11 +246,12 @@ describe("login", () => {
   ] as const)("saves nothing if %s stops it during the wait for a token", async (signal, exit) => {
     const { url } = await openScriptedServer(errorResponse(40100));
     const stdin = new PassThrough();
-    const waiting = startCli(["login", "--url", url], withDirectory({ stdin }));
-    await waiting.saw("reading the token");
+    const terminals = { stderr: true };
+    const waiting = startCli(["login", "--url", url], withDirectory({ stdin, terminals }));
+    await waiting.saw("reading the token from standard input");
     expect(waiting.signal(signal)).toBe(true);
     const result = await waiting.finished;
-    expect(result).toExit(exit, containing(`error: stopped by ${signal}: nothing was saved\n`));
+    expect(result).toExit(exit, containing(`: stopped by ${signal}: nothing was saved\n`));
     await expectNothingSaved(url);
   });
 

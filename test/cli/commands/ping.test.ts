@@ -137,7 +137,7 @@ describe("--wait", () => {
       noToken,
     );
     const run = await runCli(["ping", "--wait", "30s", "--url", url]);
-    expect(run).toExit(0, `${url} is ready\n`);
+    expect(run).toExit(0, `waiting for ${url}\n${url} is ready\n`);
     expect(requests).toHaveLength(5);
   });
 
@@ -159,7 +159,8 @@ describe("--wait", () => {
   it("exits with 6 and the last reason when the time is over", async () => {
     const { url } = await openScriptedServer(starting);
     const problem = "error 50301: the server is starting: try again; waited 0.3 s\n";
-    expect(await runCli(["ping", "--wait", "300ms", "--url", url])).toExit(6, problem);
+    const output = `waiting for ${url}\n${problem}`;
+    expect(await runCli(["ping", "--wait", "300ms", "--url", url])).toExit(6, output);
   });
 
   it("ends an attempt without a response when the time is over", async () => {

@@ -63,13 +63,12 @@ describe("status without a problem", () => {
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const { exitCode, stdout, stderr } = await runCli(["status", "--store", store], { home });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    const file = toTokenFile(configDirectory, server.url);
     expect(stdout.split("\n").map((line) => line.replaceAll(/ +/g, " "))).toEqual([
       expect.stringMatching(
         /^ok plantstore \d+\.\d+\.\d+ \(plant store 1\.0\.0\), Node\.js 20\.20\.2 on linux x64$/,
       ),
       `ok server ${server.url} (from the url in ${toSettingsFile(configDirectory)})`,
-      `ok token ${testToken.slice(0, 8)}… from ${file}: accepted`,
+      `ok token ${testToken.slice(0, 8)}… saved for this URL: accepted`,
       `ok store ${store} (from --store): 0 active tokens`,
       `ok config ${configDirectory} (default): tokens for ${server.url}`,
       `ok data ${dataDirectory} (default)`,
