@@ -1,5 +1,5 @@
 /** Streams, environment and signals of a command, as one value. The only file that uses `process`. */
-import { createReadStream, fstatSync, readFileSync, write } from "node:fs";
+import { createReadStream, fstatSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
@@ -48,11 +48,6 @@ export interface Io {
   readonly nowMs: () => number;
   /** undefined for a user without one. */
   readonly homeDirectory: string | undefined;
-  /**
-   * The bytes of the command line, with a NUL after each argument; undefined where the system has no file of them. The
-   * arguments in `argv` are decoded already.
-   */
-  readonly readCommandLine: () => Uint8Array | undefined;
   /**
    * Calls `handler` once, with the first signal. The same Ctrl-C may arrive several times, so signals are ignored for a
    * quarter of a second. Later signals have their default effect: a second Ctrl-C ends the process. If stderr is a
@@ -142,8 +137,6 @@ export function createProcessIo(): Io {
     bunVersion: process.versions["bun"],
     nowMs: () => Number(process.hrtime.bigint()) / 1e6,
     homeDirectory: findHomeDirectory(),
-    readCommandLine: () =>
-      process.platform === "linux" ? readFileSync("/proc/self/cmdline") : undefined,
     onSignal,
     endBySignal(signal) {
       process.removeAllListeners(signal);

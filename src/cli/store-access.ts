@@ -115,8 +115,8 @@ async function lacksSavedToken(
 ): Promise<boolean> {
   const directory = findConfigDirectoryIfAny(io);
   if (store === undefined || directory === undefined) return false;
-  const { readSavedToken } = await import("./config/saved-tokens.ts");
-  const token = attempt(() => readSavedToken(directory, toEndpoint(serverUrl).origin, io));
+  const { readCredential } = await import("./config/saved-tokens.ts");
+  const token = attempt(() => readCredential(directory, toEndpoint(serverUrl).origin, io))?.token;
   if (token === undefined) return false;
   const digest = digestText(token);
   return (await store.listTokens()).every((record) => record.digest !== digest);

@@ -271,22 +271,13 @@ export const faultOptions = {
   first: { type: plannedFaults, default: [] },
 } as const satisfies Specs;
 
-/** The parts of a list of faults, each with the name of its option in the library. */
-const faultParts = [
-  ["latency", "latencyMs"],
-  ["fail", "failRate"],
-  ["drop", "dropRate"],
-  ["status", "statusRate"],
-  ["token", "tokenRate"],
-  ["cut", "cutRate"],
-  ["silent", "silentRate"],
-  ["page", "pageStatus"],
-  ["seed", "seed"],
-  ["first", "first"],
-] as const satisfies readonly (readonly [part: string, name: keyof typeof faultOptions])[];
-const faultTypes: Readonly<
-  Record<keyof typeof faultOptions, { readonly type: OptionType<unknown> }>
-> = faultOptions;
+/** The parts of a list of faults. Each is named as its option, without the kind of its value: `fail` for `failRate`. */
+const faultParts = Object.entries<FaultSpec>(faultOptions).map(([name, spec]) => ({
+  ...spec,
+  name: name as keyof typeof faultOptions,
+  part: name.replace(/(?:Ms|Rate|Status)$/, ""),
+}));
+type FaultSpec = { readonly type: OptionType<unknown>; readonly default: unknown };
 
 /** Faults of creates, such as `latency=200ms..2s fail=5% drop=1% seed=7`: any of the parts, each at most once. */
 export const faultList: OptionType<Partial<OptionValues<typeof faultOptions>>> = {
@@ -294,24 +285,24 @@ export const faultList: OptionType<Partial<OptionValues<typeof faultOptions>>> =
     const values = new Map<string, unknown>();
     for (const item of list.split(/\s+/).filter(Boolean)) {
       const [word = ""] = item.split("=");
-      const [part, name] = faultParts.find(([each]) => each === word) ?? [];
-      if (name === undefined) {
-        const known = faultParts.map(([each]) => each).join(", ");
+      const found = faultParts.find(({ part }) => part === word);
+      if (found === undefined) {
+        const known = faultParts.map(({ part }) => part).join(", ");
         throw new InvalidValue(`has an unknown part "${quoteInput(word)}": known are ${known}`);
       }
+      const { name, part, type } = found;
       if (values.has(name)) throw new InvalidValue(`has two parts ${part}: remove one of them`);
-      values.set(name, parsePart(part, item.slice(part.length + 1), faultTypes[name].type));
+      values.set(name, parsePart(part, item.slice(part.length + 1), type));
     }
     return Object.fromEntries(values);
   },
   format(values) {
-    const isShown = (name: keyof typeof faultOptions): boolean =>
-      values[name] !== undefined &&
-      (name === "seed" || String(values[name]) !== String(faultOptions[name].default));
-    const shown = faultParts.filter(([, name]) => isShown(name));
-    const parts = shown.map(
-      ([part, name]) => `${part}=${faultTypes[name].type.format(values[name])}`,
+    const shown = faultParts.filter(
+      ({ name, default: fallback }) =>
+        values[name] !== undefined &&
+        (name === "seed" || String(values[name]) !== String(fallback)),
     );
+    const parts = shown.map(({ part, name, type }) => `${part}=${type.format(values[name])}`);
     return parts.join(" ") || "none";
   },
 };

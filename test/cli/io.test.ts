@@ -50,16 +50,6 @@ describe("the io of a process", () => {
     expect(await textOf(child)).toBe("EISDIR");
   });
 
-  it("has the bytes of the command line on Linux", async () => {
-    const { file } = await startScript(
-      'await writeText(io.stdout, Buffer.from(io.readCommandLine() ?? "").toString("latin1"));',
-    );
-    const script = `exec "$0" "$1" "$(printf 'f\\377rn')"`;
-    const output = await textOf(spawn("sh", ["-c", script, process.execPath, file]));
-    const isKnown = process.platform === "linux";
-    expect(output).toBe(isKnown ? `${process.execPath}\0${file}\0f\u00FFrn\0` : "");
-  });
-
   it("has a log that does not wait for its reader", async () => {
     const { start } = await startScript(`
       const log = io.log;

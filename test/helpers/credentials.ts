@@ -4,7 +4,7 @@ import * as credentials from "../../src/cli/config/saved-tokens.ts";
 export { removeToken, toTokenFile } from "../../src/cli/config/saved-tokens.ts";
 
 export const readSavedToken = (directory: string, origin: string) =>
-  credentials.readSavedToken(directory, origin, process);
+  credentials.readCredential(directory, origin, process)?.token;
 
 export const listSavedOrigins = (directory: string) => credentials.listSavedOrigins(directory);
 

@@ -32,8 +32,6 @@ export interface CliOptions {
   readonly server?: { readonly url: string };
   /** The home directory; by default one that does not exist. */
   readonly home?: string;
-  /** Command line that the system reports. Default: none. */
-  readonly commandLine?: Uint8Array;
   /** The version of Bun, for a run under Bun. */
   readonly bunVersion?: string;
   /** The path of the program. Default: none, so that messages name it `plantstore`. */
@@ -109,7 +107,6 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     bunVersion: options.bunVersion,
     homeDirectory: options.home ?? "/nonexistent/home",
     nowMs: () => performance.now(),
-    readCommandLine: () => options.commandLine,
     onSignal(handler) {
       handlers.add(handler);
       return () => handlers.delete(handler);

@@ -13,13 +13,7 @@ import {
 import { type CheckProblem, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
-import { toShortList } from "../config/missing-token.ts";
-import {
-  readSavedSettings,
-  resetBrokenSettings,
-  saveSettings,
-  toSettingsFile,
-} from "../config/saved-settings.ts";
+import { readSavedSettings, saveSettings, toSettingsFile } from "../config/saved-settings.ts";
 import {
   listSavedOrigins,
   readCredential,
@@ -183,9 +177,6 @@ async function saveIfAccepted(
 /** Reports the new default, and which tokens are left. */
 async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   const directory = findConfigDirectory(io);
-  if (await resetBrokenSettings(directory)) {
-    await terminal.warning(`${toSettingsFile(directory)} was broken, and is empty now`);
-  }
   const { value: url = "", source } = readOption(urlOption.url, flags["url"], io);
   const before = readDefaultUrl(io)?.value;
   // Only a logout saves settings without a URL. Another one must not remove the token of another server.
@@ -203,7 +194,7 @@ async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   await terminal.note(
     origins.length === 0
       ? "no token is saved on this machine"
-      : `tokens are still saved for ${toShortList(origins)}: "plantstore logout --url URL" removes one`,
+      : `tokens are still saved for ${origins.join(", ")}: "plantstore logout --url URL" removes one`,
   );
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);

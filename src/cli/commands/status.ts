@@ -11,7 +11,6 @@ import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts"
 import { type CheckProblem, toProblem } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
-import { toShortList } from "../config/missing-token.ts";
 import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
@@ -300,7 +299,7 @@ async function describeSaved(directory: string, io: Io): Promise<string> {
   readSavedSettings(directory);
   const origins = await listSavedOrigins(directory);
   for (const origin of origins) readCredential(directory, origin, io);
-  return origins.length === 0 ? "" : `: tokens for ${toShortList(origins)}`;
+  return origins.length === 0 ? "" : `: tokens for ${origins.join(", ")}`;
 }
 
 function ignoreMissing(error: unknown): undefined {

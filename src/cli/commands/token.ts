@@ -97,7 +97,7 @@ async function runTokenIssue(run: Run): Promise<void> {
 
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
 async function issueToken(
-  store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
+  store: Pick<PlantStore, "addToken" | "endToken">,
   { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
   { io, terminal }: Run,
 ): Promise<void> {
@@ -110,9 +110,6 @@ async function issueToken(
     issuedAtMs,
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
-  const others = (await store.listTokens()).filter(
-    (other) => name !== "" && other.name === name && isActive(other, issuedAtMs),
-  );
   const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
   await store.addToken(record);
   try {
@@ -120,12 +117,6 @@ async function issueToken(
   } catch (error) {
     await store.endToken({ digest: record.digest, revokedAtMs: Date.now() });
     throw error;
-  }
-  if (others.length > 0) {
-    const subject = others.length === 1 ? "another valid token has" : "other valid tokens have";
-    await terminal.warning(
-      `${subject} the name ${name} (${listIssued(others)}): revoke a token of this name by its prefix`,
-    );
   }
   if (io.stderr.isTTY) {
     const advice = io.stdout.isTTY ? ": save the token now; it is not shown again" : "";
@@ -159,19 +150,16 @@ async function runTokenRevoke(run: Run): Promise<void> {
       await terminal.note(`${describeToken(found)} was revoked before`);
       return found;
     }
-    const ended = toEnded(found, nowMs, delayMs);
+    const { expiresAtMs = Number.POSITIVE_INFINITY } = found;
+    const ended =
+      delayMs === undefined
+        ? { ...found, revokedAtMs: nowMs }
+        : { ...found, expiresAtMs: Math.min(expiresAtMs, nowMs + delayMs) };
     await store.endToken(ended);
     await terminal.note(describeEnd(ended, nowMs));
     return ended;
   });
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);
-}
-
-/** @param delayMs undefined to revoke the token at once */
-function toEnded(token: TokenRecord, nowMs: number, delayMs: number | undefined): TokenRecord {
-  if (delayMs === undefined) return { ...token, revokedAtMs: nowMs };
-  const { expiresAtMs = Number.POSITIVE_INFINITY } = token;
-  return { ...token, expiresAtMs: Math.min(expiresAtMs, nowMs + delayMs) };
 }
 
 function describeEnd(token: TokenRecord, nowMs: number): string {

@@ -9,16 +9,6 @@ import { readDefaultUrl } from "../options/values.ts";
 import { listSavedOrigins } from "./saved-tokens.ts";
 import { findConfigDirectory } from "./directories.ts";
 
-/** Maximum number of origins in a message; `status` shows all. */
-const maxShown = 3;
-
-/** Names some origins of saved tokens. Each server on a free port leaves one. */
-export function toShortList(origins: readonly string[]): string {
-  const shown = origins.slice(0, maxShown);
-  const others = origins.length - shown.length;
-  return shown.join(", ") + (others === 0 ? "" : ` and ${others} more`);
-}
-
 /**
  * Finds the error for a missing token: it says how to get one, or that no server runs on this machine.
  *
@@ -42,7 +32,7 @@ export async function explainMissingToken(
   if (cause?.reason === "refused" && cause.detail !== "permission denied") return cause;
   const isDefault = readDefaultUrl(io)?.value === baseUrl;
   const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
-  const known = origins.length === 0 ? "" : ` (saved: ${toShortList(origins)})`;
+  const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;
   const advice = `no token for ${baseUrl}${known}: ${adviseLogin(login, server)}`;
   return new CommandError(
     "tokenRejected",

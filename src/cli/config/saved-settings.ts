@@ -1,5 +1,5 @@
 /** Settings that a login or the first `serve` saves, and their JSON files. */
-import { constants, promises, rmSync } from "node:fs";
+import { constants, promises } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isError, toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
@@ -39,16 +39,6 @@ export async function saveSettings(
 ): Promise<void> {
   readSavedSettings(configDirectory);
   await writeConfigFile(toSettingsFile(configDirectory), "the settings", settings);
-}
-
-/** Replaces broken settings with none. @returns whether they were broken @throws CommandError if it fails */
-export async function resetBrokenSettings(configDirectory: string): Promise<boolean> {
-  const path = toSettingsFile(configDirectory);
-  const saved = readConfigFile(path);
-  if (saved === undefined || isSavedSettings(saved)) return false;
-  rmSync(path);
-  await writeConfigFile(path, "the settings", {});
-  return true;
 }
 
 /** Without zod: every command that sends requests reads these settings. */

@@ -39,19 +39,10 @@ function toName(origin: string): string {
 }
 
 /**
- * Reads the token that is saved for exactly this origin.
+ * Reads what is saved for exactly this origin.
  *
  * @throws CommandError if the file cannot be read, is broken, or is readable by others
  */
-export function readSavedToken(
-  configDirectory: string,
-  origin: string,
-  platform: Platform,
-): string | undefined {
-  return readCredential(configDirectory, origin, platform)?.token;
-}
-
-/** As {@link readSavedToken}, with everything that is saved for the origin. */
 export function readCredential(
   configDirectory: string,
   origin: string,
@@ -104,7 +95,7 @@ export async function saveToken(
   platform: Platform,
 ): Promise<void> {
   const { origin } = credential;
-  readSavedToken(configDirectory, origin, platform);
+  readCredential(configDirectory, origin, platform);
   await writeConfigFile(toTokenFile(configDirectory, origin), "the token", credential);
 }
 

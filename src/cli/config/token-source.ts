@@ -86,11 +86,10 @@ function assertNoToken(path: string, name: string, advice: string): void {
 }
 
 async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
-  const { readSavedToken, toTokenFile } = await import("./saved-tokens.ts");
+  const { readCredential, toTokenFile } = await import("./saved-tokens.ts");
   const directory = findConfigDirectory(io);
-  const token = readSavedToken(directory, origin, io);
-  if (token === undefined) return undefined;
-  return { token, source: toTokenFile(directory, origin), isSaved: true };
+  const saved = readCredential(directory, origin, io);
+  return saved && { token: saved.token, source: toTokenFile(directory, origin), isSaved: true };
 }
 
 async function readFileAsToken(

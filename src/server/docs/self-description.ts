@@ -44,13 +44,20 @@ const maxRemembered = 16;
 
 /** Creates the descriptions of one server. Their code is loaded with the first request. */
 export function createSelfDescription(server: DescribedPlantServer): SelfDescription {
-  const descriptions = new Map<string, ServerResponse>();
-  const pages = new Map<string, ServerResponse>();
+  const responses = new Map<string, ServerResponse>();
+  const remember = (key: string, create: () => ServerResponse): ServerResponse => {
+    const known = responses.get(key);
+    if (known !== undefined) return known;
+    if (responses.size >= maxRemembered) responses.clear();
+    const response = create();
+    responses.set(key, response);
+    return response;
+  };
   return {
     async describe(request, isVolatile) {
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
       const url = findPublicUrl(request, server) ?? server.publicUrl ?? server.url;
-      return remember(descriptions, `${isVolatile} ${url}`, () => ({
+      return remember(`description ${isVolatile} ${url}`, () => ({
         status: 200,
         body: toOpenApiJson(createOpenApiDocument({ ...server, url, isVolatile })),
         headers: [],
@@ -66,25 +73,10 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
         );
       }
       const { toPageResponse } = await import("./page.ts");
-      const key = `${isVolatile} ${url}`;
-      return remember(pages, key, () => toPageResponse({ ...server, url, isVolatile }));
+      const create = () => toPageResponse({ ...server, url, isVolatile });
+      return remember(`page ${isVolatile} ${url}`, create);
     },
   };
-}
-
-/** Returns the response for a key; creates it if it is not among the last few. */
-function remember(
-  responses: Map<string, ServerResponse>,
-  key: string,
-  create: () => ServerResponse,
-): ServerResponse {
-  const known = responses.get(key);
-  if (known !== undefined) return known;
-  const response = create();
-  responses.set(key, response);
-  const [oldest = key] = responses.keys();
-  if (responses.size > maxRemembered) responses.delete(oldest);
-  return response;
 }
 
 /** Names without special characters, and addresses (RFC 3986 section 3.2.2), with an optional port. */

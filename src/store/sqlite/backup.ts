@@ -12,7 +12,7 @@ import {
 import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { StoreError } from "../../core/store.ts";
-import { adviseMissing, assertDirectory, toWriteError } from "../durable-files.ts";
+import { assertDirectory, toWriteError } from "../durable-files.ts";
 import type {
   Backup,
   BackupOptions,

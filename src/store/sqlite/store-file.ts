@@ -15,7 +15,6 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt } from "../../core/attempt.ts";
-import { StoreError } from "../../core/store.ts";
 import { adviseMissing, assertDirectory, syncDirectory } from "../durable-files.ts";
 import {
   createFailureMap,

@@ -405,16 +405,6 @@ describe("logout", () => {
     await expect(stat(file)).rejects.toThrow("ENOENT");
   });
 
-  it.each(["", '{"url":"htt'])("works with broken saved settings (%j)", async (text) => {
-    const url = "https://plants.example";
-    await saveCredential(directory, { origin: url, token: testToken });
-    await writeFile(toSettingsFile(directory), text);
-    const result = await run(["logout"]);
-    expect(result).toExit(0, /^warning: \S+settings\.json was broken, and is empty now\n/);
-    expect(result.stderr).toContain(`tokens are still saved for ${url}`);
-    expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
-  });
-
   it("changes nothing if the saved settings cannot be read", async () => {
     const url = "https://plants.example";
     await saveCredential(directory, { origin: url, token: testToken });

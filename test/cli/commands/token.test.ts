@@ -52,18 +52,6 @@ describe("token issue", () => {
     expect((await readFile(path)).includes(token)).toBe(false);
   });
 
-  it("warns if valid tokens have the name", async () => {
-    await addTokens({ name: "ci" }, { name: "ci", revokedAtMs: 1 }, { name: "other" });
-    expect((await runToken(["issue", "--name", "ci"])).stderr).toBe(
-      "warning: another valid token has the name ci (pst_0000 of 1970-01-01): revoke a token of this name by its prefix\n",
-    );
-    expect((await runToken(["issue", "--name", "ci"])).stderr).toMatch(
-      /^warning: other valid tokens have the name ci \(pst_0000 of 1970-01-01, pst_\w{4} of [\d-]+\): /,
-    );
-    await addTokens({ digest: "unnamed" });
-    expect((await runToken(["issue"])).stderr).toBe("");
-  });
-
   it("names the token on a terminal without repeating it", async () => {
     const terminals = { stdout: true, stderr: true };
     const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });

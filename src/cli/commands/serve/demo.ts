@@ -29,7 +29,7 @@ interface DemoStore {
 }
 
 /**
- * Opens the store with its seeds, which stay until they are deleted or replaced.
+ * Opens the store with its seeds, which stay until they are deleted or replaced, and empties it every hour.
  *
  * @param storeSeeds stores all seeds; undefined without seeds
  * @throws UsageError if the seeds exceed the limits; CommandError for invalid ones
@@ -50,15 +50,16 @@ export async function openDemoStore(
       `--demo keeps at most ${limits.maxPlants} plants and 16 MiB: give it fewer --seed plants`,
     );
   }
-  return { store: createMemoryStore({ seeds, ...limits }, onCommit), seeded };
+  const store = createMemoryStore({ seeds, ...limits }, onCommit);
+  clearHourly(store, run);
+  return { store, seeded };
 }
 
-/**
- * Empties the store every hour, in one step, so that it has only its seeds.
- *
- * @returns a function that ends this
- */
-export function clearHourly(store: PlantStore, { log }: Pick<ServerRun, "log">): () => void {
+/** Empties the store every hour, in one step, so that it has only its seeds, until the server is to stop. */
+export function clearHourly(
+  store: PlantStore,
+  { log, stop }: Pick<ServerRun, "log" | "stop">,
+): void {
   const clear = (): void => {
     store.clear?.().then(
       () => log.message("info", "Emptied: only the seeds are there"),
@@ -66,5 +67,5 @@ export function clearHourly(store: PlantStore, { log }: Pick<ServerRun, "log">):
     );
   };
   const timer = setInterval(clear, clearIntervalMs);
-  return () => clearInterval(timer);
+  stop.addEventListener("abort", () => clearInterval(timer));
 }

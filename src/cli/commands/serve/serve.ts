@@ -117,24 +117,14 @@ export async function runServer(
     await seeds?.checkSeeds(run);
     // Once stopped, not all seeds may have been read.
     const isStopped = (): boolean => seeds !== undefined && run.stop.aborted;
-    if (options.isDemo) {
-      const { clearHourly, openDemoStore } = await import("./demo.ts");
-      const { store, seeded } = await openDemoStore(run, seeds?.storeSeeds, metrics?.addCommit);
-      await useAndClose(store, async () => {
-        if (!isStopped()) {
-          const stopClearing = clearHourly(store, run);
-          await serveStore(store, server, seeded, run).finally(stopClearing);
-        }
-      });
-      return;
-    }
+    const onCommit = metrics?.addCommit;
+    const openDemoStore = options.isDemo ? (await import("./demo.ts")).openDemoStore : undefined;
+    const demo = await openDemoStore?.(run, seeds?.storeSeeds, onCommit);
     makeDefaultDirectory(options.store, run.io);
-    const store = await openStore(options.store, {
-      onCommit: metrics?.addCommit,
-      onWarning: (message) => log.message("warn", message),
-    });
+    const onWarning = (message: string): void => log.message("warn", message);
+    const store = demo?.store ?? (await openStore(options.store, { onCommit, onWarning }));
     await useAndClose(store, async () => {
-      const seeded = await seeds?.storeSeeds(store, run);
+      const seeded = demo ? demo.seeded : await seeds?.storeSeeds(store, run);
       if (!isStopped()) await serveStore(store, server, seeded, run);
     });
   } finally {

@@ -3,10 +3,9 @@ import { realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
-import { joinWords, toShellWord } from "../../../core/messages.ts";
+import { toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
-import type { FaultRates } from "../../../server/faults.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
 import {
@@ -134,12 +133,6 @@ function toStoreFlag(store: string, io: Io): string {
 /** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
 const minTokenLength = 16;
 
-/** Ports above 1023 that browsers and `fetch` refuse (https://fetch.spec.whatwg.org/#port-blocking). */
-const blockedPorts: ReadonlySet<number> = new Set([
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
-  6679, 6697, 10_080,
-]);
-
 /** @param isShown whether the user sees an issued token */
 async function listWarnings(
   { url, host, token }: Started,
@@ -153,10 +146,6 @@ async function listWarnings(
     warnings.push(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
-  }
-  const port = host === undefined ? 0 : Number(new URL(url).port);
-  if (blockedPorts.has(port)) {
-    warnings.push(`browsers and fetch refuse port ${port}: choose another one with --port`);
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
     const advice = options.isVolatile
@@ -180,7 +169,10 @@ async function listWarnings(
       `--max-connections is ${maxConnections} instead of ${unmetConnections}, because the process may open few files: raise the limit (ulimit -n)`,
     );
   }
-  if (faults !== undefined) warnings.push(...describeFaults(faults));
+  if (faults !== undefined) {
+    const list = serveOptions.faults.type.format(faults);
+    warnings.push(`faults are on for tests of clients: --faults "${list}"`);
+  }
   const files = {
     storeUrl: options.store,
     tokenOrigin: findSavedOrigin(options, url),
@@ -202,36 +194,15 @@ async function listWarnings(
   return warnings;
 }
 
-function describeFaults(faults: FaultRates): readonly string[] {
-  const list = serveOptions.faults.type.format(faults);
-  const warning = `faults are on for tests of clients: --faults "${list}"`;
-  const { first, dropRate, cutRate, silentRate, statusRate } = faults;
-  const rates = { drop: dropRate, cut: cutRate, silent: silentRate, status: statusRate };
-  const names = (Object.keys(rates) as (keyof typeof rates)[]).filter(
-    (name) => rates[name] > 0 || first.includes(name),
-  );
-  if (names.length === 0) return [warning];
-  const part = names.length === 1 ? `${names[0]} is` : `${joinWords(names)} are`;
-  return [
-    warning,
-    `${part} on, so the contract's one Plant or Error for each request does not hold`,
-  ];
-}
-
-/** npm quotes the name for the shell. */
-const npxScript = /^(["']?)plantstore\1(?:\s|$)/;
-
 /**
- * Checks whether `npm start` of plantstore itself or `npx plantstore` started this process. Such a process ends with npm;
- * one that a user's own npm script started does not.
+ * Checks whether `npm start` of plantstore itself or `npx` started this process. Such a process ends with npm; one that a
+ * user's own npm script started does not.
  */
 export function isStartedByNpm({
   npm_lifecycle_event: event,
-  npm_lifecycle_script: script = "",
   npm_package_name: packageName,
 }: Environment): boolean {
-  if (event === "npx") return npxScript.test(script);
-  return event === "start" && packageName === "plantstore";
+  return event === "npx" || (event === "start" && packageName === "plantstore");
 }
 
 /** The words with which a user can run this program from another terminal, for a shell. */

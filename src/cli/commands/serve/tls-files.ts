@@ -31,14 +31,10 @@ export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<Tls
         : `${keyFile} contains no private key in PEM: ${reason}`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
-    const isOther = attempt(
-      () => parseCertificates(cert).some((each) => each.checkPrivateKey(privateKey)),
-      (reason) => `${certFile} cannot be used: ${reason}`,
+    throw new CommandError(
+      "usage",
+      `the key in ${keyFile} does not match the first certificate in ${certFile}: ${orderAdvice}`,
     );
-    const problem = isOther
-      ? `the first certificate in ${certFile} is not that of the key in ${keyFile}: ${orderAdvice}`
-      : `the key in ${keyFile} does not match ${certFile}`;
-    throw new CommandError("usage", problem);
   }
   attempt(
     () => createSecureContext({ cert, key }),
@@ -158,10 +154,9 @@ function findExpiry({
 
 /** Repeats the warning every day in the log. */
 export function watchExpiry(run: Pick<ServerRun, "certificate" | "options" | "log">): void {
-  setInterval(() => warnAboutExpiry(run), dayMs).unref();
-}
-
-function warnAboutExpiry(run: Pick<ServerRun, "certificate" | "options" | "log">): void {
-  const warning = findExpiry(run);
-  if (warning !== undefined) run.log.message("warn", warning);
+  const warn = (): void => {
+    const warning = findExpiry(run);
+    if (warning !== undefined) run.log.message("warn", warning);
+  };
+  setInterval(warn, dayMs).unref();
 }

@@ -89,7 +89,7 @@ describe("a flag", () => {
       ["--id", "1.0", "--name", "--version", "--tag=--help"],
       '{"id":1,"name":"--version","tag":"--help"}',
     ],
-    [["--id", "-0", "--name", "\uFFFD\u0001🌱"], '{"id":0,"name":"\uFFFD\\u0001🌱"}'],
+    [["--id", "-0", "--name", "\u0001🌱"], '{"id":0,"name":"\\u0001🌱"}'],
   ])("%j sends %s", async (args, body) => {
     await create(args);
     expect(sentBodies()).toEqual([body]);

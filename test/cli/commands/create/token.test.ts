@@ -212,13 +212,13 @@ describe("an invalid token", () => {
   });
 });
 
-it("the error names only a few of many plant stores with a token", async () => {
+it("the error names the plant stores with a saved token", async () => {
   for (const port of [1, 2, 3, 4, 5]) {
     await saveCredential(directory, { origin: `http://127.0.0.1:${port}`, token: "a" });
   }
   const { stderr } = await create([]);
   expect(stderr).toContain(
-    " (saved: http://127.0.0.1:1, http://127.0.0.1:2, http://127.0.0.1:3 and 2 more): ",
+    " (saved: http://127.0.0.1:1, http://127.0.0.1:2, http://127.0.0.1:3, http://127.0.0.1:4, http://127.0.0.1:5): ",
   );
 });
 

@@ -49,7 +49,6 @@ async function exportTo(
     }),
     env: {},
     nowMs: () => 0,
-    readCommandLine: () => undefined,
     onSignal: () => () => undefined,
   };
   // As in a process: the write reports the error.

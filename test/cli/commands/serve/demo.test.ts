@@ -62,7 +62,9 @@ describe("--demo", () => {
   it("serves all operations from a store in memory to every origin, and says what it is", async () => {
     const { url, stderr } = await serve(["--demo", "--seed", await writeSeeds(2)]);
     expect(stderr()).toContain("everybody who reads the site can use the token of this demo");
-    expect(stderr()).toContain("Store: memory, at most 10,000 plants and 16 MiB");
+    expect(stderr()).toContain(
+      "Store: memory, 10,000 plants or 16 MiB: drops the oldest; emptied hourly",
+    );
     expect((await send(url, "POST", "/plants", '{"id":1,"name":"moss"}')).status).toBe(200);
     const list = await fetch(`${url}/plants`, {
       headers: { ...headers, origin: "https://docs.example.org" },
@@ -118,7 +120,8 @@ describe("--demo", () => {
       error: () => undefined,
       message: (_level: string, text: string) => void messages.push(text),
     };
-    const stop = clearHourly(store, { log });
+    const stop = new AbortController();
+    clearHourly(store, { log, stop: stop.signal });
     await store.create({ id: 1n, name: "moss" }, "replace");
     await store.create({ id: 2n, name: "fern" }, "replace");
     vi.advanceTimersByTime(59 * 60_000);
@@ -126,7 +129,7 @@ describe("--demo", () => {
     vi.advanceTimersByTime(60_000);
     await expect.poll(() => messages).toEqual(["Emptied: only the seeds are there"]);
     expect(await store.list({ limit: 9 })).toEqual([{ id: 1n, name: "seed" }]);
-    stop();
+    stop.abort();
     expect(vi.getTimerCount()).toBe(0);
   });
 });

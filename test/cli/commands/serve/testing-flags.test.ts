@@ -68,30 +68,25 @@ it("reads faults from PLANTSTORE_FAULTS", async () => {
 });
 
 describe("faults", () => {
-  it("are reported with their seed, and what dropped connections mean", async () => {
+  it("are reported in one form, with their seed", async () => {
     const list = "latency=1ms..2s fail=5% drop=0.5% seed=42 first=fail,drop";
     const { stderr } = await serve(
       "--faults",
       ` seed=42  drop=0.5% first=fail,drop fail=5%\tlatency=1ms..2s `,
     );
     expect(stderr()).toContain(`warning: faults are on for tests of clients: --faults "${list}"\n`);
-    expect(stderr()).toContain(
-      "drop is on, so the contract's one Plant or Error for each request does not hold\n",
-    );
   });
 
-  it("of every kind are reported in one form", async () => {
+  it("of every kind are reported", async () => {
     const list =
       "fail=1% drop=2% status=3% token=4% cut=5% silent=6% page=503 seed=1 first=status,token,cut,silent";
     const { stderr } = await serve("--faults", list);
     expect(stderr()).toContain(`--faults "${list}"\n`);
-    expect(stderr()).toContain("drop, cut, silent and status are on, so the contract's");
   });
 
   it("have a random seed, which is reported", async () => {
     const { stderr } = await serve("--faults", "fail=5%");
     expect(stderr()).toMatch(/--faults "fail=5% seed=\d+"\n/);
-    expect(stderr()).not.toContain("does not hold");
   });
 
   it.each(["", "seed=1 latency=0ms drop=0%"])("are off with %j", async (list) => {

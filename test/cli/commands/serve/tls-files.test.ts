@@ -58,7 +58,7 @@ describe("a certificate of the server is warned about", () => {
     await writeFile(certFile, lower.cert + leaf.cert);
     await writeFile(keyFile, leaf.key);
     await expect(readTlsFiles({ certFile, keyFile })).rejects.toThrow(
-      `the first certificate in ${certFile} is not that of the key in ${keyFile}: begin with the certificate of the server, and put its issuer after each one`,
+      `the key in ${keyFile} does not match the first certificate in ${certFile}: begin with the certificate of the server, and put its issuer after each one`,
     );
   });
 });
