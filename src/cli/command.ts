@@ -159,18 +159,6 @@ export function describeDefault(option: Option<unknown>): string | undefined {
 
 /** The exit codes of a command. */
 export function toExitCodeItems(command: Command): readonly Item[] {
-  const rows = command.exitCodes.map(
-    (name) => [exitCodes[name].code, describeExit(name, command)] as const,
-  );
-  return rows.toSorted(([a], [b]) => a - b).map(([code, meaning]) => [`${code}`, meaning]);
-}
-
-/** The part of a meaning that concerns a command. */
-function describeExit(exit: ExitCodeName, { name, options = {} }: Command): string {
-  const { meaning } = exitCodes[exit];
-  if (exit === "internal" && name !== "serve") {
-    return "Internal error, or output could not be written";
-  }
-  if (exit !== "unavailable" || ("url" in options && "store" in options)) return meaning;
-  return `The ${"url" in options ? "server" : "store"} is unavailable; a retry may succeed`;
+  const rows = command.exitCodes.map((name) => exitCodes[name]);
+  return rows.toSorted((a, b) => a.code - b.code).map(({ code, meaning }) => [`${code}`, meaning]);
 }

@@ -5,6 +5,7 @@ import { quoteInput } from "../../../core/messages.ts";
 import type { FaultRates } from "../../../server/faults.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { Log } from "../../../server/log.ts";
+import type { PlantServer } from "../../../server/server.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
@@ -45,6 +46,8 @@ export interface ServerRun extends Pick<Run, "io" | "terminal"> {
   readonly countDroppedLines: () => number;
   /** Aborted once the server is to stop. */
   readonly stop: AbortSignal;
+  /** Undefined before it listens. */
+  server?: PlantServer;
   /** The certificate in use, which SIGHUP replaces; undefined without TLS. */
   certificate?: TlsCertificate;
 }

@@ -61,23 +61,19 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
       stop.abort();
     });
   }
-  let server: PlantServer | undefined;
-  const hangUp = new AbortController();
   io.onHangUp(() => {
     // A server in the foreground ends with its terminal. Any other one outlives it: Node does not keep what nohup set.
-    if (io.stderr.isTTY) {
-      hangUp.abort();
-      stop.abort();
-    } else void import("./tls-files.ts").then(({ reload }) => reload(server, run));
+    if (io.stderr.isTTY) stop.abort("SIGHUP");
+    else void import("./tls-files.ts").then(({ reload }) => reload(run));
   });
   try {
-    await runServer(run, (opened) => (server = opened));
+    await runServer(run);
   } catch (error) {
     await output.close();
     throw error;
   }
   // Node 20 and 22: abort at the exit, because they cannot restore a terminal that is gone.
-  if (hangUp.signal.aborted) io.endBySignal("SIGHUP");
+  if (stop.signal.reason === "SIGHUP") io.endBySignal("SIGHUP");
   // Pending log lines would keep the process alive until they are read.
   if (!(await output.close())) io.exit(exitCodes.done.code);
 }
@@ -90,13 +86,9 @@ async function loadTextFormat(terminal: Terminal, stderr: OutputStream): Promise
 /**
  * Serves until it is stopped. Listens before it opens the store, so that no store is created if the port is in use.
  *
- * @param onOpen receives the server once it listens
  * @throws CommandError, StoreError if the server cannot start
  */
-export async function runServer(
-  run: ServerRun,
-  onOpen: (server: PlantServer) => void,
-): Promise<void> {
+async function runServer(run: ServerRun): Promise<void> {
   const { options, log } = run;
   if (options.tls !== undefined) {
     const { readTlsFiles, watchExpiry } = await import("./tls-files.ts");
@@ -104,19 +96,15 @@ export async function runServer(
     watchExpiry(run);
   }
   assertStorePath(options, run.io);
-  let opened: PlantServer | undefined = undefined;
-  const metrics = await loadMetrics(run, () => opened);
+  const metrics = await loadMetrics(run);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
   await seeds?.assertReadableSeeds(options);
   const server = await openServer(run, metrics);
-  opened = server;
+  run.server = server;
   let metricsServer: MetricsServer | undefined;
   try {
-    onOpen(server);
     metricsServer = await openOwnMetrics(metrics, run);
     await seeds?.checkSeeds(run);
-    // Once stopped, not all seeds may have been read.
-    const isStopped = (): boolean => seeds !== undefined && run.stop.aborted;
     const onCommit = metrics?.addCommit;
     const openDemoStore = options.isDemo ? (await import("./demo.ts")).openDemoStore : undefined;
     const demo = await openDemoStore?.(run, seeds?.storeSeeds, onCommit);
@@ -125,7 +113,8 @@ export async function runServer(
     const store = demo?.store ?? (await openStore(options.store, { onCommit, onWarning }));
     await useAndClose(store, async () => {
       const seeded = demo ? demo.seeded : await seeds?.storeSeeds(store, run);
-      if (!isStopped()) await serveStore(store, server, seeded, run);
+      // Once stopped, not all seeds may have been read.
+      if (seeds === undefined || !run.stop.aborted) await serveStore(store, server, seeded, run);
     });
   } finally {
     await server.close(run.options.shutdownTimeoutMs);
@@ -213,25 +202,16 @@ async function drain(server: PlantServer, { log, options }: ServerRun): Promise<
   await sleep(drainMs);
 }
 
-/**
- * Loads the metrics, which most starts do not need.
- *
- * @param findServer returns undefined before the server is open
- */
-async function loadMetrics(
-  run: ServerRun,
-  findServer: () => PlantServer | undefined,
-): Promise<Metrics | undefined> {
+/** Loads the metrics, which most starts do not need. */
+async function loadMetrics(run: ServerRun): Promise<Metrics | undefined> {
   const { options, countDroppedLines } = run;
   if (options.metricsAddress === undefined) return undefined;
   const tlsFiles = options.tls && (await import("./tls-files.ts"));
   const { createMetrics } = await import("../../../server/metrics.ts");
   return createMetrics({
-    readLoad: () => findServer()?.readLoad(),
-    async isReady() {
-      const server = findServer();
-      return server !== undefined && (await server.checkReadiness()) === undefined;
-    },
+    readLoad: () => run.server?.readLoad(),
+    isReady: async () =>
+      run.server !== undefined && (await run.server.checkReadiness()) === undefined,
     countDroppedLines,
     limits: options,
     version: packageVersion,

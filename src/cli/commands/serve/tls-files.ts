@@ -3,7 +3,6 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext, rootCertificates } from "node:tls";
 import { isError } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
-import type { PlantServer } from "../../../server/server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
 import { readRegularFile } from "../../../store/regular-file.ts";
 import type { ServerRun, TlsFiles } from "./serve-options.ts";
@@ -66,7 +65,7 @@ function read(flag: string, path: string): string {
 }
 
 /** Reloads the certificate; on failure the server keeps the old one. */
-export async function reload(server: PlantServer | undefined, run: ServerRun): Promise<void> {
+export async function reload(run: ServerRun): Promise<void> {
   const { options, log } = run;
   if (options.tls === undefined) {
     log.message("info", "SIGHUP ignored: the server has no certificate");
@@ -74,7 +73,7 @@ export async function reload(server: PlantServer | undefined, run: ServerRun): P
   }
   try {
     const certificate = await readTlsFiles(options.tls);
-    server?.setCertificate(certificate);
+    run.server?.setCertificate(certificate);
     run.certificate = certificate;
     log.message("info", "SIGHUP: the certificate was reloaded");
     for (const warning of findCertificateProblems(run)) log.message("warn", warning);
