@@ -1,4 +1,4 @@
-/** The form of the page: creates a plant, and keeps the commands equal to the form. */
+/** The form of the page, whose fields the browser checks: creates a plant, and keeps the commands equal to the form. */
 
 /**
  * Finds an element of the page.
@@ -37,48 +37,9 @@ function readId() {
   return toDigits(idField.value.trim());
 }
 
-/** @param {bigint} value */
-function isInt64(value) {
-  return BigInt.asIntN(64, value) === value;
-}
-
-/** Returns the first invalid field of the plant, and its problem; undefined for a plant that the server accepts. */
-function findProblem() {
-  for (const field of members) {
-    if (field.dataset["json"] !== "number") continue;
-    const text = field.value.trim();
-    if (text === "") {
-      return { field, problem: `${field.id} is missing: enter an integer in digits` };
-    }
-    if (!wholeNumber.test(text)) {
-      return { field, problem: `${field.id} must be an integer in digits` };
-    }
-    if (!isInt64(BigInt(text))) {
-      const limit = text.startsWith("-")
-        ? `too small: the minimum is ${-(2n ** 63n)}`
-        : `too large: the maximum is ${2n ** 63n - 1n}`;
-      return { field, problem: `${field.id} is ${limit}` };
-    }
-  }
-  return undefined;
-}
-
 /** Returns the token in the form, which may be copied with the word before it. */
 function readToken() {
   return token.value.trim().replace(/^Bearer\s+/i, "");
-}
-
-/** Returns the problem of the token; undefined for a token that the server may know. */
-function findTokenProblem() {
-  const text = readToken();
-  if (text === "") {
-    return { field: token, problem: "the token is missing: ask the server's operator for one" };
-  }
-  // No token has other characters, and a header cannot hold them all.
-  if (/[^!-~]/.test(text)) {
-    return { field: token, problem: "the token contains an invalid character: copy it again" };
-  }
-  return undefined;
 }
 
 /** Returns the members of the plant in the form: names, texts, and whether each is a number. A number has no spaces. */
@@ -110,9 +71,9 @@ function toShellWord(text) {
 }
 
 function updateCommands() {
-  const problem = findProblem();
-  find("commands", HTMLElement).hidden = problem !== undefined;
-  find("no-commands", HTMLElement).hidden = problem === undefined;
+  const isValid = members.every(({ validity }) => validity.valid);
+  find("commands", HTMLElement).hidden = !isValid;
+  find("no-commands", HTMLElement).hidden = isValid;
   const flags = readPlant().flatMap(({ name, text }) => [`--${name}`, text]);
   find("flags", HTMLElement).textContent = flags.map(toShellWord).join(" ");
   // Always in quotes, as a body begins with a brace.
@@ -130,7 +91,7 @@ function show(element, className, ...content) {
   element.scrollIntoView({ block: "nearest" });
 }
 
-/** Removes the outcome, and the mark of an invalid field. */
+/** Removes the outcome, and the mark of a rejected token. */
 function clearOutcome() {
   outcome.replaceChildren();
   form.querySelector("[aria-invalid]")?.removeAttribute("aria-invalid");
@@ -179,7 +140,7 @@ function describeError(body) {
  */
 function countUp(id) {
   const next = BigInt(id) + 1n;
-  if (readId() !== id || !isInt64(next)) return;
+  if (readId() !== id || BigInt.asIntN(64, next) !== next) return;
   idField.value = String(next);
   updateCommands();
 }
@@ -269,13 +230,6 @@ async function submit() {
     return;
   }
   clearOutcome();
-  const invalid = findProblem() ?? findTokenProblem();
-  if (invalid !== undefined) {
-    invalid.field.setAttribute("aria-invalid", "true");
-    invalid.field.focus();
-    show(outcome, "failed", `Not sent: ${invalid.problem}.`);
-    return;
-  }
   sending = readId();
   await create(sending);
   sending = undefined;

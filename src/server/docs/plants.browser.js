@@ -41,13 +41,7 @@ let isReading = false;
 
 /** @param {string} query */
 async function readPlants(query) {
-  const invalid = findTokenProblem();
-  if (invalid !== undefined) {
-    invalid.field.focus();
-    show(listOutcome, "failed", `Not sent: ${invalid.problem}.`);
-    return;
-  }
-  if (isReading) return;
+  if (isReading || !token.reportValidity()) return;
   isReading = true;
   show(listOutcome, "", "Reading plants…");
   try {
