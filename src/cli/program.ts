@@ -246,10 +246,10 @@ function declareFlags(
 
 /** A flag of an option; its help names the default. */
 function createFlag(option: Option<unknown>, commander: Commander, argv: readonly string[]): Flag {
-  const { flags, help, group, isRepeatable, isHidden } = option;
+  const { flags, help, group, conflicts = [], isRepeatable, isHidden } = option;
   const shownDefault = describeDefault(option);
   const note = shownDefault === undefined ? "" : ` (default: ${shownDefault})`;
-  const flag = new Flag(flags, help + note).hideHelp(isHidden === true);
+  const flag = new Flag(flags, help + note).hideHelp(isHidden === true).conflicts([...conflicts]);
   if (group !== undefined) flag.helpGroup(group);
   if (!flag.required) return flag;
   return flag.argParser((value: string, previous: string | undefined) => {

@@ -105,21 +105,11 @@ async function logIn(
   readSavedSettings(directory);
   const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
   // Before the checks, so that their failure names a token that "token issue" may have just made.
-  const given = isTyped ? undefined : await readGivenToken(tokenFile, run, signal);
+  const readGiven = async () => assertToken(await readTokenFile(tokenFile, io, signal));
+  const text = (): string => "reading the token from standard input";
+  const given = isTyped ? undefined : await run.terminal.showWhile(text, readGiven);
   const problem = await saveIfAccepted(options, given, run, signal).catch(toProblem);
   return problem && { ...problem, hints: [`nothing was saved${adviseRevoking(given)}`] };
-}
-
-async function readGivenToken(
-  tokenFile: string,
-  { io, terminal }: Run,
-  signal: AbortSignal,
-): Promise<FoundToken> {
-  const found = await terminal.showWhile(
-    () => "reading the token from standard input",
-    () => readTokenFile(tokenFile, io, signal),
-  );
-  return assertToken(found);
 }
 
 function assertToken(found: FoundToken): FoundToken {

@@ -190,13 +190,12 @@ function findOne(
       `no token matches "${quoteInput(wanted)}": "${toStoreCommand("token list", run)}" shows names and prefixes`,
     );
   }
-  if (others.length > 0) {
-    throw new CommandError(
-      "usage",
-      `${active.length} valid tokens match "${quoteInput(wanted)}": revoke one by its prefix (${listIssued(active)})`,
-    );
-  }
-  return token;
+  if (others.length === 0) return token;
+  const prefixes = active.map(({ prefix, issuedAtMs }) => `${prefix} of ${toDate(issuedAtMs)}`);
+  throw new CommandError(
+    "usage",
+    `${active.length} valid tokens match "${quoteInput(wanted)}": revoke one by its prefix (${prefixes.join(", ")})`,
+  );
 }
 
 /** The words that select each valid token, for completion: its name, or its prefix if others have that name too. */
@@ -210,13 +209,6 @@ async function listTokenWords({ flags, io }: Pick<Run, "flags" | "io">) {
     const isName = /^[\w.-]+$/.test(name) && findMatches(active, name).length === 1;
     return [isName ? name : prefix, `Issued ${toDate(issuedAtMs)}`] as const;
   });
-}
-
-/** Lists the prefixes and days of tokens with one name. */
-function listIssued(tokens: readonly TokenRecord[]): string {
-  return tokens
-    .map(({ prefix, issuedAtMs }) => `${prefix || "none"} of ${toDate(issuedAtMs)}`)
-    .join(", ");
 }
 
 /** Returns the tokens with a name, a prefix, or the whole text of a token; none for an empty word. */

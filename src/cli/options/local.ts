@@ -117,6 +117,7 @@ export const serveOptions = {
   socketPath: setting("--socket <path>", "Unix socket to listen on, instead of host and port", {
     ...address,
     ...file,
+    conflicts: ["host", "port"],
   }),
   tlsCert: setting("--tls-cert <file>", "Certificate for HTTPS, in PEM", { ...address, ...file }),
   tlsKey: setting("--tls-key <file>", "Private key of the certificate, in PEM", {
@@ -146,6 +147,7 @@ export const serveOptions = {
   store: { ...storeSetting, ...plants },
   isEphemeral: toggleFlag("--ephemeral", "Short for --store memory: --port 0; saves nothing", {
     ...plants,
+    conflicts: ["store"],
   }),
   isDemo: toggleFlag(
     "--demo",

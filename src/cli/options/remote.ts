@@ -25,6 +25,8 @@ export interface Option<T> {
   readonly saved?: keyof SavedSettings;
   /** True if the flag may be repeated; its values are joined with {@link types.valueSeparator}. */
   readonly isRepeatable?: true;
+  /** Flags that exclude it, without their dashes. */
+  readonly conflicts?: readonly string[];
   /** True if the value is a path of a file, which the shell completes. */
   readonly isFile?: true;
   /** Finds the path of a file in a text, for an option whose value may be one; undefined if it is none. */
@@ -51,7 +53,7 @@ export const option = <Row extends object>(flags: string, help: string, row: Row
 export const toggleFlag = (
   flags: string,
   help: string,
-  row: Pick<Option<true>, "group" | "for"> = {},
+  row: Pick<Option<true>, "group" | "for" | "conflicts"> = {},
 ) => option(flags, help, { ...row, type: types.toggle });
 
 /** A row of a setting. Its environment variable is named after its flag. */

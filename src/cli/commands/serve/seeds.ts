@@ -9,26 +9,31 @@ import {
   storeSeed,
 } from "../../../library/seed.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
-import { CommandError } from "../../command-error.ts";
+import { CommandError, UsageError } from "../../command-error.ts";
 import { readChunks, statReadable, toInputName } from "../../input.ts";
-import { replayAdvice, type ServeOptions, type ServerRun } from "./serve-options.ts";
+import type { ServeOptions, ServerRun } from "./serve-options.ts";
 
 /**
- * Checks that the files of seeds can be read, before the server listens.
+ * Checks that the files of seeds can be read, before the server listens. A seed of a durable store is checked before it is
+ * stored, and read again at the next start.
  *
  * @throws CommandError also for a durable store if a file is not a regular file
  */
 export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): Promise<void> {
+  if (seeds.indexOf("-") !== seeds.lastIndexOf("-")) {
+    throw new UsageError("--seed - (standard input) is given twice: remove one of them");
+  }
   for (const path of seeds) {
-    if (path === "-") continue;
     const name = `--seed: ${toInputName(path)}`;
-    const stats = await statReadable(path, { name });
-    if (stats.isDirectory()) {
+    const stats = path === "-" ? undefined : await statReadable(path, { name });
+    if (stats?.isDirectory()) {
       throw new CommandError("usage", `${name} cannot be read: it is a directory`);
     }
-    if (!isVolatile && !stats.isFile()) {
-      throw new CommandError("usage", `--seed ${path} ${replayAdvice}`);
-    }
+    if (isVolatile || stats?.isFile()) continue;
+    throw new CommandError(
+      "usage",
+      `${name} cannot be read again at the next start: a durable store needs a file; use one, or --store memory:`,
+    );
   }
 }
 

@@ -57,7 +57,6 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   const environmentToken = readEnvironmentToken(io);
   const given = applyDemo(readOptions(serveOptions, flags, io), flags, io);
   const { tlsCert, tlsKey, faults, ...options } = applyEphemeral(given, flags);
-  assertOneAddress(flags);
   const socketFd = findPassedSocket(io);
   if (socketFd !== undefined) assertNoAddress(flags);
   const { socketPath } = options;
@@ -71,7 +70,6 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
   }
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
   const { isVolatile } = parseStoreUrl(options.store);
-  assertSeeds(options.seeds, isVolatile);
   const maxConnections = Math.min(options.maxConnections, toMaxConnections(io));
   return {
     ...options,
@@ -123,31 +121,9 @@ function applyDemo(options: Settings, flags: Flags, io: Io): Settings {
   return { ...options, ...demoValues, corsOrigins };
 }
 
-function applyEphemeral(options: Settings, { port, store }: Flags): Settings {
+function applyEphemeral(options: Settings, { port }: Flags): Settings {
   if (!options.isEphemeral) return options;
-  if (store !== undefined) {
-    throw new UsageError("--ephemeral replaces --store: remove one of them");
-  }
   return { ...options, store: "memory:", ...(port === undefined && { port: 0 }) };
-}
-
-/** A seed of a durable store is checked before it is stored, and read again at the next start. */
-function assertSeeds(seeds: readonly string[], isVolatile: boolean): void {
-  if (seeds.indexOf("-") !== seeds.lastIndexOf("-")) {
-    throw new UsageError("--seed - (standard input) is given twice: remove one of them");
-  }
-  if (seeds.includes("-") && !isVolatile) {
-    throw new UsageError(`--seed - (standard input) ${replayAdvice}`);
-  }
-}
-
-/** Continues a sentence that starts with a seed that is not a regular file. */
-export const replayAdvice =
-  "cannot be read again at the next start: a durable store needs a file; use one, or --store memory:";
-
-function assertOneAddress({ socketPath, port, host }: Flags): void {
-  const flag = port === undefined ? host && "--host" : "--port";
-  if (socketPath && flag) throw new UsageError(`--socket replaces ${flag}: remove one of them`);
 }
 
 /** The first descriptor that is passed, after stdin, stdout and stderr. */
