@@ -103,12 +103,13 @@ async function logIn(
   // Reports problems of saving before the user types a token.
   readCredential(directory, toEndpoint(url).origin, io);
   readSavedSettings(directory);
+  const ca = await findAuthorities(options, io, signal);
   const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
   // Before the checks, so that their failure names a token that "token issue" may have just made.
   const readGiven = async () => assertToken(await readTokenFile(tokenFile, io, signal));
-  const text = (): string => "reading the token from standard input";
+  const text = (): string => "reading the token";
   const given = isTyped ? undefined : await run.terminal.showWhile(text, readGiven);
-  const problem = await saveIfAccepted(options, given, run, signal).catch(toProblem);
+  const problem = await saveIfAccepted({ ...options, ca }, given, run, signal).catch(toProblem);
   return problem && { ...problem, hints: [`nothing was saved${adviseRevoking(given)}`] };
 }
 
@@ -126,14 +127,13 @@ function adviseRevoking(given: FoundToken | undefined): string {
 
 /** @param given undefined to use the saved token if it works, and to ask for one otherwise */
 async function saveIfAccepted(
-  options: Options,
+  options: Options & { readonly ca: string | undefined },
   given: FoundToken | undefined,
   { io, terminal }: Run,
   signal: AbortSignal,
 ): Promise<CheckProblem | undefined> {
-  const { url: baseUrl, timeoutMs, tokenFile } = options;
+  const { url: baseUrl, timeoutMs, tokenFile, ca } = options;
   const { origin } = toEndpoint(baseUrl);
-  const ca = await findAuthorities(options, io, signal);
   const directory = findConfigDirectory(io);
   await warnAboutPlaintext(baseUrl, terminal);
   const post = await selectPost(options, terminal);

@@ -52,10 +52,8 @@ secrets.`,
   run: printStatus,
 };
 
-/** A line of the report. Printed as JSON, without the exit code. */
-interface Check {
-  /** `server`, `token`, …, the flag of a setting, or an unknown variable. */
-  readonly subject: string;
+/** What is found out about a subject. */
+interface Finding {
   /** `none`: nothing to check, and nothing is needed; `warning`: works, but needs attention; `error`: does not work. */
   readonly state: "ok" | "none" | "warning" | "error";
   /** One line: the value with its source, and how to fix a problem. Without secrets. */
@@ -64,6 +62,12 @@ interface Check {
   readonly exitCode?: number;
   /** What programs read, as members of the whole report. */
   readonly facts?: object;
+}
+
+/** A line of the report. Printed as JSON, without the exit code. */
+interface Check extends Finding {
+  /** `server`, `token`, …, the flag of a setting, or an unknown variable. */
+  readonly subject: string;
 }
 
 /**
@@ -111,12 +115,13 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   const { io } = run;
   const version = `${packageVersion} (${interfaceName}), Node.js ${io.nodeVersion} on ${toPlatformName(io)}`;
   yield { subject: "plantstore", state: "ok", message: version };
-  yield* await interruptible(io, (signal) => checkServer(run, signal)).catch((error: unknown) => [
-    toError("server")(error),
-  ]);
-  yield await checkStore(run).catch(toError("store"));
-  yield await checkDirectory("config", io).catch(toError("config"));
-  yield await checkDirectory("data", io).catch(toError("data"));
+  const findings = await interruptible(io, (signal) => checkServer(run, signal)).catch(
+    (error: unknown) => ({ server: toError(error) }),
+  );
+  for (const [subject, finding] of Object.entries(findings)) yield { subject, ...finding };
+  yield { subject: "store", ...(await checkStore(run).catch(toError)) };
+  yield { subject: "config", ...(await checkDirectory("config", io).catch(toError)) };
+  yield { subject: "data", ...(await checkDirectory("data", io).catch(toError)) };
   yield* listSettings(run);
   for (const name of findServiceVariables(io.env)) {
     const message = `${io.env[name]} is ignored: Kubernetes sets it for a service of this name`;
@@ -128,14 +133,13 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   }
 }
 
-/** A line for an error, in the words of every other command. @throws the error itself, if it is a bug or a signal */
-const toError =
-  (subject: string) =>
-  (error: unknown): Check =>
-    toCheck(subject, toProblem(error));
+/** The words of every other command for an error. @throws the error itself, if it is a bug or a signal */
+function toError(error: unknown): Finding {
+  return toFinding(toProblem(error));
+}
 
-function toCheck(subject: string, problem: CheckProblem): Check {
-  return { subject, state: "error", message: toSentence(problem), exitCode: problem.exitCode };
+function toFinding(problem: CheckProblem): Finding {
+  return { state: "error", message: toSentence(problem), exitCode: problem.exitCode };
 }
 
 /** A value with its source. */
@@ -143,10 +147,11 @@ function describeSetting(value: string, source: string): string {
   return `${value} (${source === "the default" ? "default" : `from ${source}`})`;
 }
 
-/** The server, its readiness, the token, and the clock. Sends the token only to a plant store. */
-async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Check[]> {
-  const { flags, io, terminal } = run;
-  const subject = "server";
+/** The server, its readiness, the token, and the clock, by subject. Sends the token only to a plant store. */
+async function checkServer(
+  { flags, io, terminal }: Run,
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, Finding>>> {
   const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
   const { timeoutMs, ...options } = readOptions(requestOptions, flags, io);
   const facts = { url, urlSource: source };
@@ -160,22 +165,19 @@ async function checkServer(run: Run, signal: AbortSignal): Promise<readonly Chec
     );
   const found = await send().then((check) => findServerProblem(check, url) ?? check, toProblem);
   if (!("isAccepted" in found)) {
-    return [{ ...toCheck(subject, found), facts }, await checkOwnToken(url, undefined, io, signal)];
+    const token = await checkOwnToken(url, undefined, io, signal);
+    return { server: { ...toFinding(found), facts }, token };
   }
   const shown = describeSetting(url, source);
   const readiness = await checkReadiness(request);
-  const server: Check =
+  const server: Finding =
     readiness.state === "notReady"
-      ? toCheck(subject, toErrorProblem({ ok: false, error: readiness.error }, url))
+      ? toFinding(toErrorProblem({ ok: false, error: readiness.error }, url))
       : found.isAccepted
-        ? {
-            subject,
-            state: "warning",
-            message: `${shown}: accepts plants without a token: tell its owner`,
-          }
-        : { subject, state: "ok", message: shown };
+        ? { state: "warning", message: `${shown}: accepts plants without a token: tell its owner` }
+        : { state: "ok", message: shown };
   const token = await checkOwnToken(url, send, io, signal);
-  return [{ ...server, facts }, token, ...checkClock(found.serverTimeMs)];
+  return { server: { ...server, facts }, token, ...checkClock(found.serverTimeMs) };
 }
 
 /** Sends a check with a token, or without one. */
@@ -187,48 +189,44 @@ async function checkOwnToken(
   send: TokenSender | undefined,
   io: Io,
   signal: AbortSignal,
-): Promise<Check> {
-  const subject = "token";
+): Promise<Finding> {
   try {
     const { token, source, isSaved } = await findToken(undefined, url, io, signal);
     const prefix = toTokenPrefix(token);
     const shownSource = isSaved ? "saved for this URL" : `from ${source}`;
     const name = prefix === "" ? shownSource : `${prefix}… ${shownSource}`;
     const facts = { tokenSource: source, tokenPrefix: prefix || undefined };
-    if (send === undefined)
-      return { subject, state: "none", message: `${name}: not checked`, facts };
-    const check = await send(token);
+    const check = await send?.(token);
+    if (check === undefined) return { state: "none", message: `${name}: not checked`, facts };
     if (!check.isAccepted) {
-      return { ...toCheck(subject, toErrorProblem(check.response, url, source)), facts };
+      return { ...toFinding(toErrorProblem(check.response, url, source)), facts };
     }
     const plaintext = describePlaintext(url);
-    if (plaintext === undefined)
-      return { subject, state: "ok", message: `${name}: accepted`, facts };
-    return { subject, state: "warning", message: `${name}: accepted; ${plaintext}`, facts };
+    const risk = plaintext === undefined ? "" : `; ${plaintext}`;
+    return { state: plaintext ? "warning" : "ok", message: `${name}: accepted${risk}`, facts };
   } catch (error) {
-    const failed = toError(subject)(error);
+    const failed = toError(error);
     // Without a server on this machine, the server is the only problem: it saves a token.
     if (failed.exitCode !== exitCodes.unavailable.code) return failed;
-    return { subject, state: "none", message: "none is saved for this URL" };
+    return { state: "none", message: "none is saved for this URL" };
   }
 }
 
 /** With a larger difference, tokens that are issued here expire at the wrong time. */
 const maxClockDifferenceMs = 60_000;
 
-function checkClock(serverTimeMs: number | undefined): readonly Check[] {
+function checkClock(serverTimeMs: number | undefined): { readonly clock?: Finding } {
   const differenceMs = Date.now() - (serverTimeMs ?? Date.now());
-  if (Math.abs(differenceMs) <= maxClockDifferenceMs) return [];
+  if (Math.abs(differenceMs) <= maxClockDifferenceMs) return {};
   const minutes = Math.round(Math.abs(differenceMs) / 60_000);
   const difference = `${minutes} min ${differenceMs < 0 ? "behind" : "ahead of"} the server's`;
   const message = `${difference}: set it, or tokens that are issued here expire at the wrong time`;
-  return [{ subject: "clock", state: "warning", message }];
+  return { clock: { state: "warning", message } };
 }
 
 /** Opens the store, which `list` and others read. `plantstore verify` searches it for damage. */
-async function checkStore(run: Run): Promise<Check> {
+async function checkStore(run: Run): Promise<Finding> {
   const { flags, io, terminal } = run;
-  const subject = "store";
   const { value: url = "", source } = readOption(statusOptions.store, flags["store"], io);
   const location = parseStoreUrl(url);
   const { url: shownUrl, path, isVolatile } = location;
@@ -237,15 +235,13 @@ async function checkStore(run: Run): Promise<Check> {
   const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
   const other = isElsewhere ? `; "create" sends to ${server}` : "";
   const shown = describeSetting(shownUrl, source) + other;
-  if (isVolatile) {
-    return { subject, state: "ok", message: `${shown}: exists only inside its server`, facts };
-  }
+  if (isVolatile) return { state: "ok", message: `${shown}: exists only inside its server`, facts };
   const stats = path === undefined ? undefined : await stat(path).catch(ignoreMissing);
   const isEmpty = stats === undefined || (stats.isFile() && stats.size === 0);
   if (path !== undefined && isEmpty) {
     await location.loadProvider?.();
     const message = `${shown}: does not exist yet; "${toStoreCommand("serve", run)}" creates it`;
-    return { subject, state: "none", message, facts };
+    return { state: "none", message, facts };
   }
   const work = async () =>
     useAndClose(await parseStoreUrl(url).openReader(), (store) => store.listTokens());
@@ -259,39 +255,39 @@ async function checkStore(run: Run): Promise<Check> {
   const state = exposure === undefined ? "ok" : "warning";
   try {
     assertWritable(url);
-    return { subject, state, message: `${shown}: ${sentence}`, facts };
+    return { state, message: `${shown}: ${sentence}`, facts };
   } catch (error) {
     // A command that only reads works.
-    return { ...toError(subject)(error), state: "warning", facts };
+    return { ...toError(error), state: "warning", facts };
   }
 }
 
 /** The directory of saved settings and tokens, or that of the default store. */
-async function checkDirectory(subject: "config" | "data", io: Io): Promise<Check> {
-  const found = attempt(() => locateDirectory(subject, io));
+async function checkDirectory(kind: "config" | "data", io: Io): Promise<Finding> {
+  const found = attempt(() => locateDirectory(kind, io));
   // With an explicit token and store, no directory is needed.
   if (found === undefined) {
-    return { subject, state: "warning", message: "no home directory, so nothing is saved" };
+    return { state: "warning", message: "no home directory, so nothing is saved" };
   }
   const { path, source } = found;
-  const facts = { [`${subject}Directory`]: path };
+  const facts = { [`${kind}Directory`]: path };
   const shown = describeSetting(path, source);
   const stats = await stat(path).catch(ignoreMissing);
   if (stats === undefined) {
     const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
-    return { subject, state: "none", message, facts };
+    return { state: "none", message, facts };
   }
   if (!stats.isDirectory()) {
     const message = `${shown} is not a directory: move it, or use another directory`;
-    return { subject, state: "error", message, exitCode: exitCodes.usage.code, facts };
+    return { state: "error", message, exitCode: exitCodes.usage.code, facts };
   }
   const problem = await access(path, constants.W_OK).then(
     () => findExposure({ path, privacy: "private" }, io),
     () => "read-only: change its permissions to save anything",
   );
-  const saved = subject === "config" ? await describeSaved(path, io) : "";
+  const saved = kind === "config" ? await describeSaved(path, io) : "";
   const message = problem === undefined ? shown + saved : `${shown}: ${problem}`;
-  return { subject, state: problem === undefined ? "ok" : "warning", message, facts };
+  return { state: problem === undefined ? "ok" : "warning", message, facts };
 }
 
 /** @throws CommandError for files that cannot be read, are broken, or that others can read */
@@ -318,7 +314,7 @@ function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
     try {
       setting = readOption(option, flags[name], io);
     } catch (error) {
-      yield toError(subject)(error);
+      yield { subject, ...toError(error) };
       continue;
     }
     const { value, source } = setting;

@@ -58,14 +58,9 @@ export async function readTokenFile(
 ): Promise<FoundToken> {
   const advice = ", because other users of this machine can read command lines";
   assertNoToken(path, "--token-file", advice);
-  if (path === "-") return { token: await readInputToken(io, signal), source: "standard input" };
   const { toInputName } = await import("../input.ts");
-  return readFileAsToken(path, `the file ${toInputName(path)}`, signal);
-}
-
-async function readInputToken({ stdin }: Io, signal: AbortSignal): Promise<string> {
-  const { readBytes, toInputName } = await import("../input.ts");
-  return toToken(await readBytes(() => stdin, toInputName("-"), maxTokenBytes, signal));
+  const name = toInputName(path);
+  return readInput(path, path === "-" ? name : `the file ${name}`, io, signal);
 }
 
 async function readEnvironment(io: Io, signal: AbortSignal): Promise<FoundToken | undefined> {
@@ -76,7 +71,7 @@ async function readEnvironment(io: Io, signal: AbortSignal): Promise<FoundToken 
   if (!path) return undefined;
   assertNoToken(path, "PLANTSTORE_TOKEN_FILE", "; set PLANTSTORE_TOKEN to the token itself");
   assertEnvironmentPath("PLANTSTORE_TOKEN_FILE", path, io);
-  return readFileAsToken(path, `the file ${path} in PLANTSTORE_TOKEN_FILE`, signal);
+  return readInput(path, `the file ${path} in PLANTSTORE_TOKEN_FILE`, io, signal);
 }
 
 /** @param advice continues the sentence */
@@ -92,16 +87,14 @@ async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined
   return saved && { token: saved.token, source: toTokenFile(directory, origin), isSaved: true };
 }
 
-async function readFileAsToken(
+async function readInput(
   path: string,
   source: string,
+  { stdin }: Io,
   signal: AbortSignal,
 ): Promise<FoundToken> {
   const { openFile, readBytes } = await import("../input.ts");
-  const bytes = await readBytes(() => openFile(path), source, maxTokenBytes, signal);
-  return { token: toToken(bytes), source };
-}
-
-function toToken(bytes: Uint8Array): string {
-  return trimToken(new TextDecoder().decode(bytes));
+  const open = () => (path === "-" ? stdin : openFile(path));
+  const bytes = await readBytes(open, source, maxTokenBytes, signal);
+  return { token: trimToken(new TextDecoder().decode(bytes)), source };
 }

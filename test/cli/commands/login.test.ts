@@ -248,7 +248,7 @@ describe("login", () => {
     const stdin = new PassThrough();
     const terminals = { stderr: true };
     const waiting = startCli(["login", "--url", url], withDirectory({ stdin, terminals }));
-    await waiting.saw("reading the token from standard input");
+    await waiting.saw("reading the token");
     expect(waiting.signal(signal)).toBe(true);
     const result = await waiting.finished;
     expect(result).toExit(exit, containing(`: stopped by ${signal}: nothing was saved\n`));
