@@ -68,10 +68,13 @@ function getReadBits(privacy: Privacy, uid: number): number {
  */
 export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly GuardedPath[]> {
   const files = (await parseStoreUrl(storeUrl).listFiles?.()) ?? [];
-  const directories = new Set(files.map((path) => dirname(path)));
+  const directories = [...new Set(files.map((path) => dirname(path)))];
+  const dataDirectory = attempt(() => resolve(findDataDirectory(io)));
   return [
     ...files.map((path) => ({ path, privacy: "private" as const })),
-    ...[...directories].map((path) => toGuardedDirectory(path, io)),
+    ...directories.map((path): GuardedPath => {
+      return { path, privacy: path === dataDirectory ? "private" : "shared" };
+    }),
   ];
 }
 
@@ -99,9 +102,4 @@ export async function findServeExposures(
   if (keyFile !== undefined) paths.push({ path: keyFile, privacy: "key" });
   const exposures = await Promise.all(paths.map((path) => findExposure(path, io)));
   return exposures.flatMap((exposure) => exposure ?? []);
-}
-
-function toGuardedDirectory(path: string, io: Io): GuardedPath {
-  const dataDirectory = attempt(() => resolve(findDataDirectory(io)));
-  return { path, privacy: path === dataDirectory ? "private" : "shared" };
 }

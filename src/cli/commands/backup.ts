@@ -178,15 +178,7 @@ async function copyFile<T>(
   return exitCodes.done.code;
 }
 
-const units = ["kB", "MB", "GB", "TB"] as const;
-
 /** Such as `12.3 MB`. */
 function toSize(bytes: number): string {
-  let size = bytes / 1000;
-  let index = 0;
-  while (size >= 999.95 && index < units.length - 1) {
-    size /= 1000;
-    index++;
-  }
-  return `${size.toFixed(1)} ${units[index]}`;
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

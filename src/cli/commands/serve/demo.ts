@@ -21,16 +21,10 @@ This is a demonstration: everybody who has its token can list, replace and delet
 ${limits.maxPlants.toLocaleString("en")} plants and 16 MiB, and the oldest plants of visitors go when it is full. Every hour it is emptied and has only
 its first plants again, so that a plant may be gone after its 200.`;
 
-/** A store, and the plants that it had at first. */
-interface DemoStore {
-  readonly store: PlantStore;
-  /** Undefined without seeds. */
-  readonly seeded: SeedTally | undefined;
-}
-
 /**
  * Opens the store with its seeds, which stay until they are deleted or replaced, and empties it every hour.
  *
+ * @returns the store, and what became of the seeds; undefined without seeds
  * @param storeSeeds stores all seeds; undefined without seeds
  * @throws UsageError if the seeds exceed the limits; CommandError for invalid ones
  */
@@ -38,7 +32,7 @@ export async function openDemoStore(
   run: ServerRun,
   storeSeeds: ((store: PlantStore, run: ServerRun) => Promise<SeedTally>) | undefined,
   onCommit?: CommitListener,
-): Promise<DemoStore> {
+) {
   const seeds: NewPlant[] = [];
   const seeded = await useAndClose(createMemoryStore(), async (first) => {
     const tally = await storeSeeds?.(first, run);

@@ -1,4 +1,5 @@
 /** Writes log lines together, and never waits for their reader. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type OutputStream, writeText } from "../../io.ts";
 
 /** Maximum time for which a line waits for others. */
@@ -57,16 +58,10 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
      *
      * @returns whether none is pending: false if the reader accepts nothing for a second
      */
-    async close(): Promise<boolean> {
+    close(): Promise<boolean> {
       // A stream writes in order: this is the last write.
       const written = flush().then(() => true);
-      let timeout: NodeJS.Timeout | undefined;
-      const late = new Promise<boolean>((resolve) => {
-        timeout = setTimeout(() => resolve(false), closeMs);
-      });
-      const isWritten = await Promise.race([written, late]);
-      clearTimeout(timeout);
-      return isWritten;
+      return Promise.race([written, sleep(closeMs, false, { ref: false })]);
     },
   };
 }
