@@ -272,40 +272,36 @@ const writableCheckMs = 1000;
 
 /** Creates the readiness check of a server, and a function that makes the next check ask the store again. */
 export function createReadiness({ backend, isStopping, onError }: ReadinessOptions) {
-  let last: Promise<unknown> | undefined;
+  let last: Promise<RequestError | undefined> | undefined;
+  /** Until when the last check counts, in milliseconds of `performance.now()`; infinite while it runs. */
+  let countsUntilMs = 0;
   let hasPassed = false;
   let isDoubted = false;
 
-  function checkWritable({ store, authenticator }: ServerBackend): Promise<unknown> {
-    // A failed check is not doubted, so that failing creates cause no more checks.
-    if (hasPassed && isDoubted) last = undefined;
-    if (last !== undefined) return last;
-    const check = Promise.all([store.checkWritable(), authenticator.refresh()]);
-    const forget = (): void => {
-      if (last === check) last = undefined;
-    };
-    const forgetLater = (): void => void setTimeout(forget, writableCheckMs).unref();
-    check.then(() => {
-      hasPassed = true;
-      forgetLater();
-    }, forgetLater);
+  async function ask({ store, authenticator }: ServerBackend): Promise<RequestError | undefined> {
     hasPassed = false;
     isDoubted = false;
-    last = check;
-    return check;
+    countsUntilMs = Number.POSITIVE_INFINITY;
+    try {
+      await Promise.all([store.checkWritable(), authenticator.refresh()]);
+      hasPassed = true;
+      return undefined;
+    } catch (error) {
+      onError(error);
+      return describeFailure(error);
+    } finally {
+      countsUntilMs = performance.now() + writableCheckMs;
+    }
   }
 
   const check: ReadinessCheck = async () => {
     const opened = backend();
     if (opened === undefined) return serverStarting;
     if (isStopping()) return stopping;
-    try {
-      await checkWritable(opened);
-      return undefined;
-    } catch (error) {
-      onError(error);
-      return describeFailure(error);
-    }
+    // A failed check is not doubted, so that failing creates cause no more checks.
+    const isOver = performance.now() >= countsUntilMs || (hasPassed && isDoubted);
+    if (last === undefined || isOver) last = ask(opened);
+    return last;
   };
 
   return {

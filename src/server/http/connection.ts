@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers";
 import type { RequestError } from "../../core/errors.ts";
 import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
 import type { Handler } from "../handler.ts";
-import { type CredentialHead, requestTimedOut, type ServerRequest } from "../request.ts";
+import { requestTimedOut, type ServerRequest } from "../request.ts";
 import type { CompleteResponse, HeaderPairs } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toText } from "./response-bytes.ts";
 import type { Slicer } from "./slicer.ts";
@@ -33,8 +33,6 @@ export interface Exchange extends ServerRequest, ByteHolder {
 export interface Reader {
   /** True if it has bytes that it did not pass on. */
   readonly hasBytes: boolean;
-  /** True if they begin with the whole head of a request. */
-  readonly isInBody?: boolean;
   /** Reads on, if the connection is not full. */
   readMore(): void;
 }
@@ -186,11 +184,6 @@ export class Connection {
     return this.#lastInputAtMs > this.#lastSentAtMs || this.#reader?.hasBytes === true;
   }
 
-  /** True if the lane waits for the rest of a body. */
-  get isInBody(): boolean {
-    return this.#reader?.isInBody === true;
-  }
-
   /** Returns whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
   isLate(receivedAtMs: number): boolean {
     const sinceStopMs = receivedAtMs - this.#edge.stoppedAtMs();
@@ -227,14 +220,10 @@ export class Connection {
     this.#acceptedInTurn++;
     if (exchange.isFinal) this.isEnding = true;
     if (!exchange.isComplete) this.#receivingSinceMs = exchange.receivedAtMs;
-    if (exchange.headers["authorization"] !== undefined) this.isTrusted = this.accepts(exchange);
+    const hasCredential = exchange.headers["authorization"] !== undefined;
+    if (hasCredential) this.isTrusted = this.#edge.handler.accepts(exchange);
     const pending = this.#enqueue(exchange);
     if (this.#queue.length <= maxPipelined) this.#handle(pending);
-  }
-
-  /** Returns whether the server, as far as it knows now, accepts the credential of a request. */
-  accepts(head: CredentialHead): boolean {
-    return this.#edge.handler.accepts(head);
   }
 
   /**
@@ -251,7 +240,6 @@ export class Connection {
 
   /** Sends this error for each request in flight, and closes the connection. */
   cutOff(error: RequestError): void {
-    if (this.isInBody && !this.isEnding) this.#enqueue(undefined, this.#edge.handler.reject(error));
     this.isEnding = true;
     for (const pending of this.#queue) {
       pending.response ??= this.#edge.handler.reject(error, pending.exchange);
@@ -421,9 +409,7 @@ export class Connection {
     const receivingSinceMs = Math.max(this.#receivingSinceMs, this.#lastSentAtMs);
     if (this.newest?.isComplete === false) return receivingSinceMs + requestTimeoutMs;
     if (!this.isIdle) return Number.POSITIVE_INFINITY;
-    if (this.isReceiving) {
-      return receivingSinceMs + (this.isInBody ? requestTimeoutMs : requestTimeoutMs / 3);
-    }
+    if (this.isReceiving) return receivingSinceMs + requestTimeoutMs / 3;
     return Math.max(this.#openedAtMs, this.#lastSentAtMs) + idleTimeoutMs + idleGraceMs;
   }
 

@@ -255,7 +255,7 @@ class Connections {
     const timers = [
       setTimeout(closeAllUnused, Math.min(graceMs, timeoutMs)),
       setTimeout(forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
-      setTimeout(() => close(({ isInBody, isSettled }) => isSettled && !isInBody), lastReadMs),
+      setTimeout(() => close((each) => each.isSettled), lastReadMs),
       setTimeout(
         forEach((each) => each.cutOff(serverStopping)),
         timeoutMs,
@@ -298,7 +298,7 @@ function closeUnused(connection: Connection): void {
 }
 
 function rejectHead(connection: Connection): void {
-  if (connection.isEnding || !connection.isIdle || connection.isInBody) return;
+  if (connection.isEnding || !connection.isIdle) return;
   connection.reject(serverStopping);
 }
 

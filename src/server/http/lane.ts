@@ -1,11 +1,15 @@
 /**
- * The lane: responds to simple creates that have arrived whole, and hands a connection over to node:http, for good, at the
- * first other bytes. From a client with a token, it waits for the rest of a create. It halves the CPU time of a create. Without
- * this file, node:http serves everything in the same way.
+ * The lane: responds to simple creates, and hands a connection over to node:http, for good, at the first other bytes. It halves
+ * the CPU time of a create. Without this file, node:http serves everything in the same way.
  */
 import type { RequestError } from "../../core/errors.ts";
-import type { ByteHolder } from "../admission.ts";
-import { type BodyResult, type HttpHeaders, noneRepeated, RecentMap } from "../request.ts";
+import {
+  type BodyResult,
+  type HttpHeaders,
+  noneRepeated,
+  RecentMap,
+  requestCut,
+} from "../request.ts";
 import type { CompleteResponse, HeaderPairs } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
 import { toText } from "./response-bytes.ts";
@@ -14,7 +18,6 @@ import { toText } from "./response-bytes.ts";
 interface SimpleHead {
   readonly target: string;
   readonly headers: HttpHeaders;
-  readonly repeated: typeof noneRepeated;
   readonly bodyLength: number;
   /** True if the client closes the connection after this request. */
   readonly isFinal: boolean;
@@ -41,14 +44,10 @@ const simpleLength = /^(?:0|[1-9]\d{0,8})$/;
 /** Headers that differ between the requests of a client. */
 const changingHeader = /\r\n(?:trace(?:parent|state)|x-[a-z-]+-id):/i;
 
-/** Maximum length of a create that is kept until its rest arrives: a network cuts pipelines at any byte. */
+/** Maximum length of a create whose rest the lane waits for: a network cuts requests at any byte. */
 const maxCutBytes = 16 * 1024;
-const noBytes = Buffer.alloc(0);
 
-/** Passes a connection and its first bytes to node:http. */
-type HandOver = (connection: Connection, bytes: Buffer) => void;
-
-/** Returns a function that finds the simple create which begins at `start`; "cut" if its head may be incomplete. */
+/** Returns a function that finds the simple create which begins at `start`; "cut" if its head is incomplete. */
 export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
   const firstLine = `POST ${path} HTTP/1.1\r\n`;
   // Heads that repeat are parsed once.
@@ -71,8 +70,10 @@ export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
       return firstLine.startsWith(text) ? "cut" : undefined;
     }
     const head = readHead(bytes.toString("latin1", start, headEnd));
+    if (head === undefined) return undefined;
     const bodyStart = headEnd + 4;
-    return head && { head, bodyStart, end: bodyStart + head.bodyLength };
+    const end = bodyStart + head.bodyLength;
+    return end > bytes.length && end - start > maxCutBytes ? undefined : { head, bodyStart, end };
   };
 }
 
@@ -92,24 +93,25 @@ function parseHead(text: string, target: string): SimpleHead | undefined {
     simpleHost.test(host) && simpleConnection.test(connection) && simpleLength.test(length);
   if (!isSimple) return undefined;
   const isFinal = connection.toLowerCase() === "close";
-  return { target, headers, repeated: noneRepeated, bodyLength: Number(length), isFinal };
+  return { target, headers, bodyLength: Number(length), isFinal };
 }
 
+const noBytes = Buffer.alloc(0);
+
+/** Passes a connection and its first bytes to node:http. */
+type HandOver = (connection: Connection, bytes: Buffer) => void;
+
 /** Reads a new connection. */
-export class Lane implements Reader, ByteHolder {
+export class Lane implements Reader {
   readonly #connection: Connection;
   readonly #parse: SimpleCreateParser;
   readonly #handOver: HandOver;
-  /** Bytes that have arrived after the last request. */
+  /** Bytes that have arrived, from the body of {@link #arriving} or the next request on. */
   #bytes: Buffer = noBytes;
-  /** When the lane began to wait for the rest of a body. */
-  #bodySinceMs: number | undefined;
+  /** The create whose body is incomplete. */
+  #arriving: LaneExchange | undefined;
   #isInputEnded = false;
-  #isOver = false;
-  /** The incomplete create that they begin, if they do. */
-  #next: SimpleCreate | "cut" | undefined;
-  heldBytes = 0;
-  transferStartedAtMs = 0;
+  #hasLeft = false;
 
   /** @param handOver called at the first other bytes, once all responses are sent */
   constructor(connection: Connection, parse: SimpleCreateParser, handOver: HandOver) {
@@ -117,7 +119,7 @@ export class Lane implements Reader, ByteHolder {
     this.#parse = parse;
     this.#handOver = handOver;
     connection.socket.on("data", this.#onData).once("end", this.#onEnd);
-    connection.socket.once("close", () => connection.admission.release(this));
+    connection.socket.once("close", () => this.#arriving?.fail(requestCut));
     connection.use(this);
   }
 
@@ -125,39 +127,46 @@ export class Lane implements Reader, ByteHolder {
     return this.#bytes.length > 0;
   }
 
-  get isInBody(): boolean {
-    return typeof this.#next === "object";
-  }
-
   readMore(): void {
-    if (this.#isOver) return;
+    if (this.#hasLeft) return;
     const connection = this.#connection;
     const { socket } = connection;
     const bytes = this.#bytes;
-    let start = 0;
-    this.#next = undefined;
-    while (start < bytes.length && !connection.isFull && !connection.isEnding) {
-      const create = this.#parse(bytes, start);
-      if (typeof create !== "object" || create.end > bytes.length) {
-        this.#next = create;
-        break;
-      }
-      start = create.end;
-      const body = bytes.subarray(create.bodyStart, start);
-      connection.accept(new LaneExchange(connection, create.head, body, this.#bodySinceMs));
-      this.#bodySinceMs = undefined;
+    let start = this.#completeArriving();
+    let create: SimpleCreate | "cut" | undefined;
+    while (start < bytes.length && !this.#arriving && !connection.isFull && !connection.isEnding) {
+      create = this.#parse(bytes, start);
+      if (typeof create !== "object") break;
+      const { head, bodyStart, end } = create;
+      const exchange = new LaneExchange(connection, head);
+      if (end <= bytes.length) exchange.complete(bytes.subarray(bodyStart, end));
+      else this.#arriving = exchange;
+      start = this.#arriving === undefined ? end : bodyStart;
+      connection.accept(exchange);
     }
-    if (start > 0 && this.heldBytes > 0) connection.admission.release(this);
-    const isRead = start === bytes.length || connection.isEnding;
+    // The last request of a connection may still arrive.
+    const isOver = connection.isEnding && this.#arriving === undefined;
+    const isRead = isOver || start === bytes.length;
     this.#bytes = isRead ? noBytes : bytes.subarray(start);
-    if (connection.isEnding) return;
+    const isIncomplete = this.#arriving !== undefined || create === "cut";
+    this.#arriving?.count(this.#bytes.length);
+    if (isOver) return;
     if (connection.isFull) socket.pause();
-    else if (isRead && this.#isInputEnded) connection.end();
-    else if (isRead) socket.resume();
-    else if (connection.isSettled && this.#isWelcome) this.#keep();
+    else if (!this.#isInputEnded && (isRead || isIncomplete)) socket.resume();
+    else if (this.#arriving !== undefined) this.#arriving.fail(requestCut);
+    else if (isRead) connection.end();
     else if (connection.isSettled) this.#leave();
     else if (this.#bytes.length <= maxCutBytes) socket.resume();
     else socket.pause();
+  }
+
+  /** Completes the create whose body has arrived. @returns where the next request begins */
+  #completeArriving(): number {
+    const arriving = this.#arriving;
+    if (arriving === undefined || this.#bytes.length < arriving.bodyLength) return 0;
+    this.#arriving = undefined;
+    arriving.complete(this.#bytes.subarray(0, arriving.bodyLength));
+    return arriving.bodyLength;
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -171,40 +180,10 @@ export class Lane implements Reader, ByteHolder {
     this.readMore();
   };
 
-  /** True if the rest of a create is worth waiting for: the server would reject nothing of what has arrived. */
-  get #isWelcome(): boolean {
-    const next = this.#next;
-    const { isTrusted } = this.#connection;
-    if (next === undefined || this.#isInputEnded || !isTrusted) return false;
-    if (next === "cut") return true;
-    const isJson = next.head.headers["content-type"] === "application/json";
-    return next.end <= maxCutBytes && isJson && this.#connection.accepts(next.head);
-  }
-
-  /** Waits for the rest. It is one transfer, in however many pieces it arrives. */
-  #keep(): void {
-    const { admission, socket } = this.#connection;
-    const error = admission.hold(this, this.#bytes.length - this.heldBytes);
-    if (error !== undefined) {
-      this.evict(error);
-      return;
-    }
-    if (this.isInBody) this.#bodySinceMs ??= performance.now();
-    admission.startTransfer(this);
-    admission.idle.delete(this.#connection);
-    socket.resume();
-  }
-
   #leave(): void {
-    const { admission, socket } = this.#connection;
-    this.#isOver = true;
-    admission.release(this);
-    socket.pause().off("data", this.#onData).off("end", this.#onEnd);
+    this.#hasLeft = true;
+    this.#connection.socket.pause().off("data", this.#onData).off("end", this.#onEnd);
     this.#handOver(this.#connection, this.#bytes);
-  }
-
-  evict(error: RequestError): void {
-    if (!this.#connection.isEnding) this.#connection.reject(error);
   }
 }
 
@@ -214,46 +193,77 @@ class LaneExchange implements Exchange {
   readonly headers: HttpHeaders;
   readonly repeated = noneRepeated;
   readonly error = undefined;
-  readonly receivedAtMs: number;
+  readonly receivedAtMs = performance.now();
   readonly isLate: boolean;
   readonly isFinal: boolean;
-  readonly isComplete = true;
-  readonly canContinue = true;
+  readonly bodyLength: number;
+  isComplete = false;
   heldBytes = 0;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
   #body: Buffer | undefined;
+  #failure: RequestError | undefined;
+  /** Ends the read in progress. */
+  #settle: ((result: BodyResult) => void) | undefined;
 
-  constructor(
-    connection: Connection,
-    head: SimpleHead,
-    body: Buffer,
-    receivedAtMs = performance.now(),
-  ) {
-    this.target = head.target;
-    this.headers = head.headers;
-    this.isFinal = head.isFinal;
+  constructor(connection: Connection, { target, headers, isFinal, bodyLength }: SimpleHead) {
+    this.target = target;
+    this.headers = headers;
+    this.isFinal = isFinal;
+    this.bodyLength = bodyLength;
     this.#connection = connection;
-    this.receivedAtMs = receivedAtMs;
-    this.isLate = connection.isLate(receivedAtMs);
-    this.#body = body;
+    this.isLate = connection.isLate(this.receivedAtMs);
   }
 
-  readBody(): BodyResult {
-    const body = this.#body ?? noBytes;
+  /** Counts the bytes of an incomplete body that have arrived. */
+  count(bytes: number): void {
+    if (this.#settle === undefined) return;
+    const error = this.#connection.admission.hold(this, bytes - this.heldBytes);
+    if (error !== undefined) this.#endRead(error);
+  }
+
+  /** To be called once, when the whole body has arrived. */
+  complete(body: Buffer): void {
+    this.isComplete = true;
+    this.count(body.length);
+    if (this.#settle === undefined) this.#body = body;
+    else this.#endRead(body);
+  }
+
+  readBody(): BodyResult | Promise<BodyResult> {
+    const { admission } = this.#connection;
+    const body = this.#body;
     // Not kept while the plant waits for the store.
     this.#body = undefined;
-    return this.#connection.admission.hold(this, body.length) ?? body;
+    if (this.#failure !== undefined) return this.#failure;
+    if (body !== undefined) return admission.hold(this, body.length) ?? body;
+    admission.startTransfer(this);
+    return new Promise((resolve) => (this.#settle = resolve));
   }
 
   get signal(): AbortSignal {
     return this.#connection.signal;
   }
 
-  fail(): void {}
+  get canContinue(): boolean {
+    return this.#failure === undefined;
+  }
 
-  evict(): void {
-    this.#connection.close();
+  fail(error: RequestError): void {
+    this.#failure = error;
+    this.#endRead(error);
+    this.#connection.end();
+  }
+
+  evict(error: RequestError): void {
+    if (this.#settle === undefined) this.#connection.close();
+    else this.fail(error);
+  }
+
+  #endRead(result: BodyResult): void {
+    if (this.#settle !== undefined) this.#connection.admission.endTransfer(this);
+    this.#settle?.(result);
+    this.#settle = undefined;
   }
 
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
