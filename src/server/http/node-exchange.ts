@@ -46,8 +46,19 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   // The size of the headers is limited; a limit on their number would drop the others silently.
   server.maxHeadersCount = 0;
   listenTo(server, connections, maxDrainBytes);
+  // node:http reports no error in the body of a request for another protocol: it gets the request as one without.
+  server.on("upgrade", (message: IncomingMessage, stream: Duplex, rest: Buffer) => {
+    const connection = connections.get(stream);
+    const left = (stream as Slicer).stopReading();
+    if (connection === undefined || connection.isEnding) return;
+    pass(connection, Buffer.concat([toHead(message), rest, left]));
+  });
 
-  return (connection, input) => {
+  function pass(connection: Connection, input: Buffer): void {
+    if (hasTwoSpaces(input)) {
+      connection.reject(twoSpaces);
+      return;
+    }
     let bodyFrom = 0;
     let arriving: Exchange | undefined;
     const countBytes = (): number => {
@@ -61,7 +72,11 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       const leftBytes = announcedBytes - (slicer.passedBytes - bodyFrom);
       return Math.max(headBytes, Math.min(leftBytes, bodySliceBytes));
     };
-    connection.socket.on("data", () => connection.noteInput());
+    connection.socket.on("data", (chunk: Buffer) => {
+      const isFirst = connection.newest === undefined && !connection.isReceiving;
+      connection.noteInput();
+      if (isFirst && !connection.isEnding && hasTwoSpaces(chunk)) connection.reject(twoSpaces);
+    });
     const slicer = new Slicer(connection.socket, input, countBytes);
     connections.set(slicer, connection);
     connection.use(slicer, slicer);
@@ -72,8 +87,30 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       if (newest?.isComplete === false) newest.fail(requestCut);
       else connection.end();
     });
-  };
+  }
+
+  return pass;
 }
+
+/** Returns the head of a request as that of one for HTTP/1.1, and the last one of its connection. */
+function toHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\nConnection: close\r\n`;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    if (name.toLowerCase() !== "connection") head += `${name}: ${rawHeaders[index + 1]}\r\n`;
+  }
+  return Buffer.from(`${head}\r\n`, "latin1");
+}
+
+/** node:http takes several spaces in a request line for one. Known only of a request line that begins a read. */
+function hasTwoSpaces(bytes: Buffer): boolean {
+  return /^(?:\r?\n)*.* {2}/.test(bytes.toString("latin1", 0, maxTargetBytes));
+}
+
+const twoSpaces = new RequestError(
+  "malformedHttp",
+  "the request is not well-formed HTTP/1.1 (its first line has two spaces in a row)",
+);
 
 function listenTo(
   server: Server,

@@ -25,14 +25,23 @@ export class Slicer extends Duplex {
     this.#input = input;
     this.#countBytes = countBytes;
     this.on("error", () => undefined).once("close", () => socket.destroy());
-    socket.on("data", (chunk: Buffer) => {
-      if (this.writableEnded) return;
-      this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
-      this.readMore();
-      if (this.hasBytes) socket.pause();
-    });
-    socket.once("end", () => this.readMore());
+    socket.on("data", this.#onData).once("end", this.#onEnd);
     socket.once("close", () => this.destroy());
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.writableEnded) return;
+    this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
+    this.readMore();
+    if (this.hasBytes) this.#socket.pause();
+  };
+
+  readonly #onEnd = (): void => this.readMore();
+
+  /** Reads no more. @returns the bytes that node:http did not get */
+  stopReading(): Buffer {
+    this.#socket.off("data", this.#onData).off("end", this.#onEnd);
+    return this.#input;
   }
 
   /** True if bytes wait that node:http did not get. */

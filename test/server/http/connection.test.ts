@@ -166,8 +166,41 @@ it("responds in HTTP/1.1 to a request for another protocol, and closes the conne
   expect(await server.store.get(2n)).toBeUndefined();
 });
 
+const upgrade = "Connection: Upgrade\r\nUpgrade: h2c\r\n";
+
+it("responds in order to the requests before one for another protocol", async () => {
+  await using server = await startServer();
+  const requests = create(1) + toRawGet("/healthz") + create(2, "fern", { headers: upgrade });
+  using connection = await sendRaw(server.port, requests + create(3));
+  expect(await connection.resultsAtEnd()).toEqual(["200", "200", "200"]);
+});
+
+it("rejects a malformed chunk of a request for another protocol at once", async () => {
+  await using server = await startServer({ requestTimeoutMs: 3_600_000 });
+  const chunked = `${toRawHead({ headers: upgrade })}Transfer-Encoding: chunked\r\n\r\n`;
+  using connection = await sendRaw(server.port, chunked);
+  connection.socket.write("z\r\n");
+  expect(await connection.resultsAtEnd()).toEqual(["400 40000"]);
+});
+
+it.each([
+  ["before the target", "POST  /plants HTTP/1.1"],
+  ["after it", "POST /plants  HTTP/1.1"],
+  ["after empty lines", "\r\n\r\nPOST  /plants HTTP/1.1"],
+])("rejects a request line with two spaces %s", async (_where, line) => {
+  await using server = await startServer();
+  const request = create(1).replace("POST /plants HTTP/1.1", line);
+  expect(await exchangeRaw(server.port, request)).toMatchObject({ status: 400 });
+  // After a response too.
+  using connection = await sendRaw(server.port, toRawGet("/healthz"));
+  await connection.responses(1);
+  connection.socket.write(request);
+  expect(await connection.resultsAtEnd()).toEqual(["200", "400 40000"]);
+  expect(connection.received()).toContain("its first line has two spaces in a row");
+  expect(await server.store.get(1n)).toBeUndefined();
+});
+
 describe("rejects a request at once that the end of the connection cuts in", () => {
-  const upgrade = "Connection: Upgrade\r\nUpgrade: h2c\r\n";
   const chunks = "Transfer-Encoding: chunked\r\n\r\n";
   it.each([
     ["its head", head],
