@@ -1,5 +1,5 @@
 /** Requests without a socket: the Request and the Response of the Fetch standard. */
-import type { RequestError } from "../../core/errors.ts";
+import { RequestError } from "../../core/errors.ts";
 import { isBytes } from "../../core/messages.ts";
 import type { Admission, ByteHolder } from "../admission.ts";
 import {
@@ -129,8 +129,9 @@ class FetchRequest implements ServerRequest, ByteHolder {
   readonly #admission: Admission;
   readonly #body: ReadableStream<unknown> | null;
   readonly #requestTimeoutMs: number;
-  #reader: ReadableStreamDefaultReader<unknown> | undefined;
-  #bodyError: RequestError | undefined;
+  /** Resolves with the error that ends the read of the body. */
+  readonly #interrupted: Promise<RequestError>;
+  evict: (error: RequestError) => void = () => {};
   #resolve: (response: CompleteResponse) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
@@ -150,48 +151,41 @@ class FetchRequest implements ServerRequest, ByteHolder {
     this.#requestTimeoutMs = requestTimeoutMs;
     this.response = new Promise((resolve) => (this.#resolve = resolve));
     this.failure = new Promise((_, reject) => (this.#reject = reject));
+    this.#interrupted = new Promise((resolve) => (this.evict = resolve));
   }
 
   async readBody(maxBytes: number): Promise<BodyResult> {
     if (this.#body === null) return new Uint8Array();
     const reader = this.#body.getReader();
-    this.#reader = reader;
     const timer = setTimeout(() => this.evict(requestTimedOut), this.#requestTimeoutMs);
     try {
       const body = new BodyBuffer(this, this.headers, this.#admission, maxBytes);
       for (;;) {
-        const { done, value } = await reader.read();
-        if (this.#bodyError !== undefined) return this.#bodyError;
-        if (done) return body.end();
-        if (!isBytes(value)) {
+        const piece = await Promise.race([reader.read(), this.#interrupted]);
+        if (piece instanceof RequestError) return piece;
+        if (piece.done) return body.end();
+        if (!isBytes(piece.value)) {
           throw new TypeError("the body is not a stream of bytes: its chunks must be Uint8Arrays");
         }
-        const error = body.add(value);
+        const error = body.add(piece.value);
         if (error !== undefined) return error;
       }
     } catch (error) {
-      if (this.#bodyError !== undefined) return this.#bodyError;
       this.#reject(error);
       return requestCut;
     } finally {
       clearTimeout(timer);
       // The caller of `fetch` decides about the rest of the body.
-      reader.releaseLock();
-      this.#reader = undefined;
+      if (this.signal.aborted) reader.cancel(this.signal.reason).catch(() => {});
+      else reader.releaseLock();
     }
   }
 
   readonly settle = (response: CompleteResponse): void => this.#resolve(response);
 
   abort(reason: unknown): void {
-    this.#bodyError = requestCut;
-    (this.#reader ?? this.#body)?.cancel(reason).catch(() => {});
+    this.evict(requestCut);
+    if (this.#body?.locked === false) this.#body.cancel(reason).catch(() => {});
     this.#reject(reason);
-  }
-
-  evict(error: RequestError): void {
-    this.#bodyError = error;
-    // The read in progress rejects.
-    this.#reader?.releaseLock();
   }
 }
