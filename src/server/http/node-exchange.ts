@@ -73,8 +73,8 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       return Math.max(headBytes, Math.min(leftBytes, bodySliceBytes));
     };
     connection.socket.on("data", (chunk: Buffer) => {
-      const isFirst = connection.newest === undefined && !connection.isReceiving;
       connection.noteInput();
+      const isFirst = slicer.passedBytes === 0 && !slicer.hasBytes;
       if (isFirst && !connection.isEnding && hasTwoSpaces(chunk)) connection.reject(twoSpaces);
     });
     const slicer = new Slicer(connection.socket, input, countBytes);
@@ -102,7 +102,7 @@ function toHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buff
   return Buffer.from(`${head}\r\n`, "latin1");
 }
 
-/** node:http takes several spaces in a request line for one. Known only of a request line that begins a read. */
+/** node:http takes several spaces in a request line for one. Only of its first request is it known where the line begins. */
 function hasTwoSpaces(bytes: Buffer): boolean {
   return /^(?:\r?\n)*.* {2}/.test(bytes.toString("latin1", 0, maxTargetBytes));
 }
