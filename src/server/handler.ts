@@ -104,16 +104,19 @@ export function createHandler(options: HandlerOptions): Handler {
     const error = authenticator.check(digest);
     if (error !== undefined) return error;
     if (request.isLate) return serverStopping;
-    const readBody = (maxBytes: number): BodyResult | Promise<BodyResult> => {
-      const body = request.readBody(maxBytes);
-      return body instanceof Promise ? body.then(checkAgain) : body;
-    };
+    const readBody: AcceptedCall["readBody"] = (maxBytes, use) =>
+      request.readBody(maxBytes, (body, isLate) =>
+        isLate && !(body instanceof RequestError) ? checkAgain(body, use) : use(body),
+      );
     /** The token may have been revoked while the body arrived. */
-    const checkAgain = async (body: BodyResult): Promise<BodyResult> => {
-      if (body instanceof RequestError) return body;
+    const checkAgain = async <Result>(
+      body: Uint8Array,
+      use: (body: BodyResult) => Result | Promise<Result>,
+    ): Promise<Result> => {
       const arrivedAtMs = performance.now();
       while (!authenticator.isFresh(digest, arrivedAtMs)) await authenticator.refresh();
-      return authenticator.check(digest) ?? body;
+      const result = await use(authenticator.check(digest) ?? body);
+      return result;
     };
     // A promise of a promise takes three turns of the microtask queue.
     const result = await route.perform({ request, readBody }, route.segments, backend);

@@ -3,7 +3,7 @@ import { RequestError } from "../core/errors.ts";
 import { isError } from "../core/messages.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import type { Handler } from "./handler.ts";
-import { type BodyResult, type HttpHeaders, type ServerRequest, toPath } from "./request.ts";
+import { type HttpHeaders, type ServerRequest, toPath } from "./request.ts";
 
 /** A request and its response. */
 export interface JournalEntry {
@@ -121,14 +121,11 @@ export class Journal {
 
   #watchBody(request: ServerRequest): void {
     const read = request.readBody.bind(request);
-    const keep = (body: BodyResult): BodyResult => {
-      if (!(body instanceof RequestError)) this.#bodies.set(request, toText(body));
-      return body;
-    };
-    request.readBody = (maxBytes) => {
-      const body = read(maxBytes);
-      return body instanceof Promise ? body.then(keep) : keep(body);
-    };
+    request.readBody = (maxBytes, use) =>
+      read(maxBytes, (body, isLate) => {
+        if (!(body instanceof RequestError)) this.#bodies.set(request, toText(body));
+        return use(body, isLate);
+      });
   }
 }
 

@@ -41,8 +41,11 @@ export interface OperationCall {
 export interface AcceptedCall<Parameters = unknown> extends OperationCall {
   /** Of its path and its query, as the row of the operation types them. */
   readonly parameters: Parameters;
-  /** Reads the body, and checks the token again if that took time. */
-  readonly readBody: (maxBytes: number) => BodyResult | Promise<BodyResult>;
+  /** As {@link ServerRequest.readBody}; checks the token again if that took time. */
+  readonly readBody: <Result>(
+    maxBytes: number,
+    use: (body: BodyResult) => Result | Promise<Result>,
+  ) => Result | Promise<Result>;
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */
@@ -132,7 +135,7 @@ function createPlant(
   const { admission, maxBodyBytes, onConflict } = options;
   const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkCreates();
   if (rejection !== undefined) return rejection;
-  const create = (body: BodyResult): OperationResult | Promise<OperationResult> => {
+  return readBody<OperationResult>(maxBodyBytes, (body) => {
     const plant = body instanceof RequestError ? body : readNewPlant(body);
     if (plant instanceof RequestError) return plant;
     return change(request, options, async () => {
@@ -141,9 +144,7 @@ function createPlant(
       if (result === "conflict") return toIdTakenError(plant.id);
       return toPlantResponse(plant, result, toCommit(requestedAtMs, plants));
     });
-  };
-  const body = readBody(maxBodyBytes);
-  return body instanceof Promise ? body.then(create) : create(body);
+  });
 }
 
 /**
@@ -217,19 +218,20 @@ function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
  *
  * @throws StoreError when the store fails
  */
-async function deletePlant(
+function deletePlant(
   { request, parameters: { id }, readBody }: AcceptedCall<ParametersOf<"delete">>,
   store: ServerBackend["store"],
   options: ContractOptions,
-): Promise<OperationResult> {
-  // It is ignored. Changes of one connection happen in the order in which their requests are complete.
-  const body = await readBody(options.maxBodyBytes);
-  if (body instanceof RequestError) return body;
-  return change(request, options, async () => {
-    const requestedAtMs = performance.now();
-    const { result, plants } = await store.deletePlant(id);
-    if (result === "absent") return toNoSuchPlantError(id);
-    return toDeletedResponse(toCommit(requestedAtMs, plants));
+): OperationResult | Promise<OperationResult> {
+  // Its content is ignored.
+  return readBody<OperationResult>(options.maxBodyBytes, (body) => {
+    if (body instanceof RequestError) return body;
+    return change(request, options, async () => {
+      const requestedAtMs = performance.now();
+      const { result, plants } = await store.deletePlant(id);
+      if (result === "absent") return toNoSuchPlantError(id);
+      return toDeletedResponse(toCommit(requestedAtMs, plants));
+    });
   });
 }
 

@@ -36,14 +36,21 @@ export interface ServerRequest {
   /**
    * Reads the whole body.
    *
-   * @returns the bytes, or a RequestError `bodyTooLarge`, `overloaded`, `malformedHttp` or `requestTimeout`; a promise
-   *   only if the body has not arrived yet
+   * @param use gets the body: at once if it has arrived, otherwise in the call in which its last byte arrives, so that changes
+   *   of one connection happen in the order in which their requests are complete. Must not throw then
+   * @returns its result
    */
-  readBody(maxBytes: number): BodyResult | Promise<BodyResult>;
+  readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result>;
 }
 
-/** The bytes of a body, or the error that stopped its read. */
+/**
+ * The bytes of a body, or the error that stopped its read: `bodyTooLarge`, `overloaded`, `malformedHttp` or
+ * `requestTimeout`.
+ */
 export type BodyResult = Uint8Array | RequestError;
+
+/** Receives a body. @param isLate true if the request waited for it */
+export type UseBody<Result> = (body: BodyResult, isLate: boolean) => Result | Promise<Result>;
 
 /** Maximum number of entries of a {@link RecentMap}. */
 const maxRecent = 1000;

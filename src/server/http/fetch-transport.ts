@@ -11,6 +11,7 @@ import {
   requestTimedOut,
   type ServerRequest,
   toHeadError,
+  type UseBody,
 } from "../request.ts";
 import { type CompleteResponse, serverStopping } from "../response.ts";
 import type { ServerContext } from "./http-server.ts";
@@ -154,7 +155,12 @@ class FetchRequest implements ServerRequest, ByteHolder {
     this.#interrupted = new Promise((resolve) => (this.evict = resolve));
   }
 
-  async readBody(maxBytes: number): Promise<BodyResult> {
+  async readBody<Result>(maxBytes: number, use: UseBody<Result>): Promise<Result> {
+    const result = await use(await this.#read(maxBytes), true);
+    return result;
+  }
+
+  async #read(maxBytes: number): Promise<BodyResult> {
     if (this.#body === null) return new Uint8Array();
     const reader = this.#body.getReader();
     const timer = setTimeout(() => this.evict(requestTimedOut), this.#requestTimeoutMs);

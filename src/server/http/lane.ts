@@ -9,6 +9,7 @@ import {
   noneRepeated,
   RecentMap,
   requestCut,
+  type UseBody,
 } from "../request.ts";
 import type { CompleteResponse, HeaderPairs } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
@@ -230,15 +231,17 @@ class LaneExchange implements Exchange {
     else this.#endRead(body);
   }
 
-  readBody(): BodyResult | Promise<BodyResult> {
+  readBody<Result>(_maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
     const { admission } = this.#connection;
     const body = this.#body;
     // Not kept while the plant waits for the store.
     this.#body = undefined;
-    if (this.#failure !== undefined) return this.#failure;
-    if (body !== undefined) return admission.hold(this, body.length) ?? body;
+    if (this.#failure !== undefined) return use(this.#failure, false);
+    if (body !== undefined) return use(admission.hold(this, body.length) ?? body, false);
     admission.startTransfer(this);
-    return new Promise((resolve) => (this.#settle = resolve));
+    return new Promise((resolve) => {
+      this.#settle = (result) => resolve(use(result, true));
+    });
   }
 
   get signal(): AbortSignal {
@@ -261,9 +264,11 @@ class LaneExchange implements Exchange {
   }
 
   #endRead(result: BodyResult): void {
-    if (this.#settle !== undefined) this.#connection.admission.endTransfer(this);
-    this.#settle?.(result);
+    const settle = this.#settle;
+    if (settle === undefined) return;
     this.#settle = undefined;
+    this.#connection.admission.endTransfer(this);
+    settle(result);
   }
 
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {

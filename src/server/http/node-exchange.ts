@@ -14,6 +14,7 @@ import {
   type RawHead,
   requestCut,
   toHeadError,
+  type UseBody,
 } from "../request.ts";
 import { type CompleteResponse, type HeaderPairs, MethodError } from "../response.ts";
 import type { Connection, Exchange } from "./connection.ts";
@@ -216,10 +217,10 @@ class NodeExchange implements Exchange {
     this.#awaitsContinue = awaitsContinue;
   }
 
-  readBody(maxBytes: number): BodyResult | Promise<BodyResult> {
-    if (this.#failure !== undefined) return this.#failure;
+  readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
+    if (this.#failure !== undefined) return use(this.#failure, false);
     // Its close event has passed.
-    if (this.#message.destroyed) return requestCut;
+    if (this.#message.destroyed) return use(requestCut, false);
     if (this.#awaitsContinue) this.#response.writeContinue();
     this.#awaitsContinue = false;
     const { admission } = this.#connection;
@@ -228,8 +229,9 @@ class NodeExchange implements Exchange {
       let body: BodyBuffer | undefined;
       body = new BodyBuffer(this, this.headers, admission, maxBytes);
       const settle = (result: BodyResult): void => {
+        if (body === undefined) return;
         body = undefined;
-        resolve(result);
+        resolve(use(result, true));
       };
       this.#message.on("data", (piece: Buffer) => {
         if (body === undefined) return;

@@ -107,6 +107,10 @@ function assertFree(path: string, store: StoreFile, isForced: boolean): void {
       reject(`would get the log of another store (${path}${suffix}): choose another name`);
     }
   }
+  const [, database] = /^(.+)-(?:wal|shm|journal)$/s.exec(path) ?? [];
+  if (database !== undefined && existsSync(database)) {
+    reject(`would be read as a part of ${database}: choose another name`);
+  }
   if (found === undefined) return;
   if (!found.isFile()) reject("is not a regular file: choose another name");
   if (!isForced) reject("exists: choose another name, or replace it with --force");

@@ -136,6 +136,18 @@ describe("after a create, a part of", () => {
     expect(await connection.results(2)).toEqual(["200", result]);
   });
 
+  it("a create comes before what follows it in the next piece", async () => {
+    await using server = await startServer({ fastLane: true, operations: "all" });
+    const request = toRawCreate(2, "fern");
+    const toDelete = toRawRequest("", { method: "DELETE", target: "/plants/2" });
+    for (const cut of [5, request.length - 5]) {
+      using connection = await sendRaw(server.port, post() + request.slice(0, cut));
+      await connection.responses(1);
+      connection.socket.write(request.slice(cut) + toRawCreate(2, "moss") + toDelete);
+      expect(await connection.results(4)).toEqual(["200", "200", "400 40900", "204"]);
+    }
+  });
+
   it("no create is rejected at once", async () => {
     await using server = await startServer({ fastLane: true });
     using connection = await sendRaw(server.port, `${post()}}`);

@@ -73,6 +73,8 @@ describe("a backup", () => {
     [".", "is not a regular file"],
     ["link", "is not a regular file"],
     ["other", "would get the log of another store"],
+    ["plants.db-wal", "would be read as a part of "],
+    ["plants.db-journal", "would be read as a part of "],
   ])("is not written to %s, which %s", async (name, problem) => {
     const path = await createStore();
     const directory = join(path, "..");
