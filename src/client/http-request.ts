@@ -180,7 +180,7 @@ export async function toClientError(
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
   if (tlsCodes.test(code)) {
     const { describeTlsFailure } = await import("./tls-failure.ts");
-    const detail = await describeTlsFailure(cause, code, { url, ca });
+    const detail = describeTlsFailure(cause, code, { url, ca });
     return new UnavailableError("insecure", url, detail, options);
   }
   const reason = lostReasons.get(message) ?? lostReasons.get(code) ?? message;

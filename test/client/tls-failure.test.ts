@@ -1,7 +1,4 @@
 /** Failures of TLS: what the error of a request says about the certificate of a real server. */
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { openPool } from "../../src/client/http-pool.ts";
 import { post } from "../../src/client/http-request.ts";
@@ -28,33 +25,28 @@ async function failTwice(url: string, ca: string): Promise<readonly unknown[]> {
   return results.map((result) => (result as PromiseRejectedResult).reason as unknown);
 }
 
-const many = Array.from({ length: 12 }, (_, index) => `s${index}.example.org`);
+const many = Array.from({ length: 99 }, (_, index) => `s${index}.example.org`);
 const isForOthers = "ERR_TLS_CERT_ALTNAME_INVALID";
+const advice = "not for localhost: use a name of the certificate in the URL";
 
-it.each<[what: string, certificate: Certificate, detail: string, code: string]>([
+it.each<[what: string, certificate: Certificate, detail: RegExp, code: string]>([
   [
-    "for another host",
-    createCertificate("plants.example.org"),
-    "is for plants.example.org, not for localhost: use this name in the URL",
-    isForOthers,
-  ],
-  [
-    "for two other hosts",
+    "for other hosts",
     createCertificate(["plants.example.org", "*.example.net"]),
-    "is for plants.example.org and *.example.net, not for localhost: use one of these names in the URL",
+    new RegExp(` is for DNS:plants\\.example\\.org, DNS:\\*\\.example\\.net, ${advice}$`),
     isForOthers,
   ],
   [
     "for many other hosts",
     createCertificate(many),
-    `is for ${many.slice(0, 10).join(", ")} and 2 more, not for localhost: use one of these names in the URL`,
+    new RegExp(` is for DNS:s0\\.example\\.org, .{100,200}…, ${advice}$`),
     isForOthers,
   ],
-  ["without a name", createCertificate([]), "names no host: replace it on the server", isForOthers],
+  ["without a name", createCertificate([]), new RegExp(` is for no name, ${advice}$`), isForOthers],
   [
     "that has expired",
     createCertificate("localhost", Date.UTC(2026, 0, 31, 12)),
-    "expired on 2026-01-31: renew it on the server",
+    /, or that of its authority, has expired: renew it on the server$/,
     "CERT_HAS_EXPIRED",
   ],
 ])(
@@ -62,7 +54,7 @@ it.each<[what: string, certificate: Certificate, detail: string, code: string]>(
   async (_what, certificate, words, code) => {
     const { url, received } = await openServer(certificate);
     for (const error of await failTwice(url, certificate.cert)) {
-      const detail = `its certificate ${words}`;
+      const detail = expect.stringMatching(words) as string;
       expect(error).toMatchObject({ reason: "insecure", detail, cause: { code } });
     }
     expect(received()).toBe("");
@@ -80,18 +72,4 @@ it("a certificate that the server sends without that of its issuer is described"
     });
   }
   expect(received()).toBe("");
-});
-
-it("an expired certificate without a readable date is still named as the reason", async () => {
-  const certificate = createCertificate("localhost", Date.UTC(2026, 0, 31));
-  // The server closes after the first connection, so that the date cannot be read.
-  const server = createServer(certificate, () => undefined);
-  server.listen(0, "localhost").on("connection", () => server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const url = `https://localhost:${port}/plants`;
-  await expect(post({ ...request, url, ca: certificate.cert })).rejects.toMatchObject({
-    reason: "insecure",
-    detail: "its certificate, or that of its authority, has expired: renew it on the server",
-  });
 });
