@@ -54,15 +54,12 @@ export const filesMarker = ":files";
 
 const bash = `# Completes plantstore in bash. Add to ~/.bashrc: source <(plantstore completion bash)
 _plantstore() {
-  local line=\${COMP_LINE:0:COMP_POINT} words current breaks candidate files=
+  local line=\${COMP_LINE:0:COMP_POINT} words candidate files=
   read -ra words <<<"$line"
   [[ $line == *[[:space:]] ]] && words+=("")
-  current=\${words[\${#words[@]} - 1]}
-  # In a word with = or :, bash replaces only the text after the last of them.
-  breaks=\${current%"\${current##*[=:]}"}
   COMPREPLY=()
   while IFS=$'\\t' read -r candidate _; do
-    if [[ $candidate == ${filesMarker} ]]; then files=1; else COMPREPLY+=("\${candidate#"$breaks"}"); fi
+    if [[ $candidate == ${filesMarker} ]]; then files=1; else COMPREPLY+=("$candidate"); fi
   done < <("\${words[0]}" __complete -- "\${words[@]:1}" 2>/dev/null)
   # The default is to complete files.
   [[ $files ]] || compopt +o default 2>/dev/null || true
@@ -80,8 +77,7 @@ _plantstore() {
     candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}\${\${line#*$'\\t'}:+:\${line#*$'\\t'}}")
   done < <("$words[1]" __complete -- "\${(@Q)words[2,CURRENT - 1]}" "\${(Q)PREFIX}" 2>/dev/null)
   (( $#candidates )) && _describe plantstore candidates
-  # The value of --option= may be a file.
-  [[ -n $files ]] && { compset -P '--*='; _files }
+  [[ -n $files ]] && _files
 }
 # As a file in fpath, this text is the body of the function.
 if [[ $funcstack[1] == _plantstore ]]; then _plantstore "$@"; else compdef _plantstore plantstore; fi
@@ -93,8 +89,7 @@ function __plantstore_candidates
   set --local current (commandline --current-token --cut-at-cursor)
   for line in ($words[1] __complete -- $words[2..-1] "$current" 2>/dev/null)
     if test "$line" = ${filesMarker}
-      set --local flag (string match --regex '^--[^=]*=' -- $current)
-      __fish_complete_path (string replace --regex '^--[^=]*=' '' -- $current) | string replace --regex -- '^' "$flag"
+      __fish_complete_path $current
     else
       echo $line
     end
@@ -126,8 +121,6 @@ interface CompletionContext {
   readonly flags: Flags;
   /** The option whose value comes next, with its name. */
   readonly open: NamedOption | undefined;
-  /** After `--`, words are neither options nor commands. */
-  readonly isOptionsEnd: boolean;
 }
 
 async function readWords(program: Command, words: readonly string[]): Promise<CompletionContext> {
@@ -135,22 +128,13 @@ async function readWords(program: Command, words: readonly string[]): Promise<Co
   let operands: string[] = [];
   let open: NamedOption | undefined;
   const flags: Record<string, string> = {};
-  let isOptionsEnd = false;
   for (const word of words) {
-    const child = isOptionsEnd ? undefined : await findCommand(command, [word]);
+    const child = await findCommand(command, [word]);
     if (open !== undefined) {
       flags[open[0]] = word;
       open = undefined;
-    } else if (isOptionsEnd) {
-      operands.push(word);
-    } else if (word === "--") {
-      isOptionsEnd = true;
     } else if (word.startsWith("-")) {
-      const [flag = "", ...value] = word.split("=");
-      const found = findOption(command, flag);
-      if (found === undefined || !found[1].flags.endsWith(">")) continue;
-      if (value.length === 0) open = found;
-      else flags[found[0]] = value.join("=");
+      open = findValueOption(command, word);
     } else if (child === undefined) {
       operands.push(word);
     } else {
@@ -158,24 +142,29 @@ async function readWords(program: Command, words: readonly string[]): Promise<Co
       operands = [];
     }
   }
-  return { command, operands, flags, open, isOptionsEnd };
+  return { command, operands, flags, open };
+}
+
+function findValueOption(command: Command, flag: string): NamedOption | undefined {
+  return Object.entries(command.options ?? {}).find(
+    ([, { flags }]) => flags.endsWith(">") && flags.split(/[ ,]+/).includes(flag),
+  );
 }
 
 async function listCandidates(
-  { command, operands, flags, open, isOptionsEnd }: CompletionContext,
+  { command, operands, flags, open }: CompletionContext,
   current: string,
   program: Command,
   io: Io,
 ): Promise<Candidates> {
-  if (open !== undefined) return listValues(open[1], "");
-  if (current.startsWith("-") && !isOptionsEnd) {
-    const [flag = "", ...value] = current.split("=");
-    if (value.length === 0) return { values: listFlags(command, program), withFiles: false };
-    const found = findOption(command, flag);
-    return found ? listValues(found[1], `${flag}=`) : { values: [], withFiles: false };
+  if (open !== undefined) {
+    const [, { type, isFile }] = open;
+    const { choices = [] } = type;
+    return { values: choices.map((value) => [value, ""]), withFiles: isFile === true };
   }
+  if (current.startsWith("-")) return { values: listFlags(command, program), withFiles: false };
   const group = command.name === "help" ? await findCommand(program, operands) : command;
-  const commands = isOptionsEnd || (group === command && operands.length > 0) ? undefined : group;
+  const commands = group === command && operands.length > 0 ? undefined : group;
   const args = command.arguments ?? [];
   const isVariadic = args.at(-1)?.name.includes("...") === true;
   const argument = args[isVariadic ? Math.min(operands.length, args.length - 1) : operands.length];
@@ -183,14 +172,6 @@ async function listCandidates(
   return {
     values: [...listCommands(commands), ...values],
     withFiles: argument?.isFile === true,
-  };
-}
-
-function listValues({ type, isFile }: Option<unknown>, prefix: string): Candidates {
-  const { choices = [] } = type;
-  return {
-    values: choices.map((value) => [prefix + value, ""]),
-    withFiles: isFile === true,
   };
 }
 
@@ -207,10 +188,4 @@ function listFlags(command: Command, program: Command): readonly Item[] {
 function listCommands(group: Command | undefined): readonly Item[] {
   const commands = group?.commands?.filter(({ isHidden }) => isHidden !== true) ?? [];
   return commands.map(({ name, summary }) => [name, summary]);
-}
-
-function findOption(command: Command, flag: string): NamedOption | undefined {
-  return Object.entries(command.options ?? {}).find(([, { flags }]) =>
-    flags.split(/[ ,]+/).includes(flag),
-  );
 }
