@@ -15,7 +15,7 @@ import {
 } from "../core/json.ts";
 import { inspectNewPlant } from "../core/read-plant.ts";
 import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
-import { type DelimiterListener, rejectTable, TableReader } from "./table-reader.ts";
+import { rejectTable, TableReader } from "./table-reader.ts";
 
 /** Parts that may come next in an array. After a malformed element: `anything`. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
@@ -210,14 +210,7 @@ export class JsonReader extends RecordReader {
  *
  * @param delimiter of a table; undefined for JSON
  * @param maxBytes largest record that is kept
- * @param onDelimiter receives the delimiter of a table that has another one
  */
-export function createRecordReader(
-  delimiter: string | undefined,
-  maxBytes: number,
-  onDelimiter?: DelimiterListener,
-): RecordReader {
-  return delimiter === undefined
-    ? new JsonReader(maxBytes)
-    : new TableReader(delimiter, maxBytes, onDelimiter);
+export function createRecordReader(delimiter: string | undefined, maxBytes: number): RecordReader {
+  return delimiter === undefined ? new JsonReader(maxBytes) : new TableReader(delimiter, maxBytes);
 }

@@ -18,9 +18,6 @@ type Cell = string | undefined;
 /** The cells of a row, or what is wrong with it. */
 type Row = readonly Cell[] | RequestError;
 
-/** Receives a delimiter in words, such as `tabs`. */
-export type DelimiterListener = (delimiter: string) => void;
-
 const knownDelimiters = [",", ";", "\t", "|"];
 /** The line that tells Excel the delimiter. */
 const delimiterLine = /^"?sep=.?"?$/i;
@@ -38,7 +35,6 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 export class TableReader extends RecordReader {
   override isCollection = true;
   protected override isByLine = true;
-  readonly #onDelimiter: DelimiterListener | undefined;
   #delimiter: string;
   #columns: readonly string[] | undefined;
   #isCellStart = true;
@@ -48,12 +44,10 @@ export class TableReader extends RecordReader {
   /**
    * @param delimiter one ASCII character; a header may have another one
    * @param maxBytes largest row that is kept
-   * @param onDelimiter receives the other one
    */
-  constructor(delimiter: string, maxBytes: number, onDelimiter?: DelimiterListener) {
+  constructor(delimiter: string, maxBytes: number) {
     super(maxBytes);
     this.#delimiter = delimiter;
-    this.#onDelimiter = onDelimiter;
   }
 
   protected override isProbablyRecord(line: Uint8Array): boolean {
@@ -95,9 +89,7 @@ export class TableReader extends RecordReader {
   #beginTable(text: string | RequestError): void {
     const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
     this.#columns = readHeader(text, delimiter);
-    if (delimiter === this.#delimiter) return;
     this.#delimiter = delimiter;
-    this.#onDelimiter?.(delimiter === "\t" ? "tabs" : `"${delimiter}"`);
   }
 
   protected override restart(): void {

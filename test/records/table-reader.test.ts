@@ -176,18 +176,6 @@ describe("a header", () => {
   });
 });
 
-it.each<[header: string, found: string[]]>([
-  ["id,name", []],
-  ["id;name", ['";"']],
-  ["id|name", ['"|"']],
-  ["id\tname", ["tabs"]],
-])("the header %j reports the delimiters %j, if it has another than expected", (header, found) => {
-  const reported: string[] = [];
-  const reader = new TableReader(",", 1000, (delimiter) => reported.push(delimiter));
-  expect([...reader.push(Buffer.from(`${header}\n${header}\n`)), ...reader.end()]).toEqual([]);
-  expect(reported).toEqual(found);
-});
-
 it.each([
   ["in a quoted column of the header", 'id,name,"a\rb"\n1,fern\n'],
   ["before a line feed", "id,name\r\n1,fern\r\n"],

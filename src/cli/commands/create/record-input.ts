@@ -101,13 +101,8 @@ export class RecordInput {
   readonly stop = (): void => this.#stop.abort();
 
   #createReader(): RecordReader {
-    const { options, io, terminal } = this.#run;
-    const { delimiter = toDelimiter(this.#path), isQuiet } = options;
-    const name = toInputName(this.#path);
-    return createRecordReader(delimiter, maxRecordBytes, (found) => {
-      if (isQuiet || !io.stderr.isTTY) return;
-      void terminal.note(`${name}: the header separates the columns with ${found}`);
-    });
+    const { delimiter = toDelimiter(this.#path) } = this.#run.options;
+    return createRecordReader(delimiter, maxRecordBytes);
   }
 
   async *#read(): AsyncGenerator<NumberedRecord, void, undefined> {
