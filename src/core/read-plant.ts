@@ -105,7 +105,7 @@ function toProblem(
   const { mustBe, missing, wrongType, outOfRange = wrongType } = memberRules[member];
   const value = members.get(member);
   if (value === undefined && missing !== undefined) {
-    return { kind: missing, message: `${nameMember(member)} is missing: it must be ${mustBe}` };
+    return { kind: missing, message: `${nameMember(member)} is missing: add ${mustBe}` };
   }
   const message = `${nameMember(member)} must be ${mustBe} (got ${describeValue(value)})`;
   return { kind: isWrongType ? wrongType : outOfRange, message };
@@ -226,7 +226,7 @@ export const memberNames = Object.keys(newPlantSchema.shape) as readonly (keyof 
 
 /** Rules of a member. The schema checks them. */
 interface MemberRules {
-  /** Follows "must be" in a message. */
+  /** Follows "must be", or "add" for an absent value, in a message. */
   readonly mustBe: string;
   /** The error of an absent value; undefined for an optional member. */
   readonly missing?: ErrorKind;

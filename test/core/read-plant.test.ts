@@ -117,11 +117,11 @@ describe("readNewPlant reads", () => {
 });
 
 describe("readNewPlant rejects", () => {
-  const needsId = "must be an integer from -9223372036854775808 to 9223372036854775807";
-  const needsString = "must be a string";
+  const needsId = "an integer from -9223372036854775808 to 9223372036854775807";
+  const needsString = "a string";
   const needsTag = "must be a string or be left out";
-  const noId = `id is missing: it ${needsId}`;
-  const noName = `name is missing: it ${needsString}`;
+  const noId = `id is missing: add ${needsId}`;
+  const noName = `name is missing: add ${needsString}`;
   const tagIsNull = `tag ${needsTag} (got null)`;
   const empty = 'the body is empty: send a plant such as {"id":1,"name":"fern"}';
   const expected = "invalid JSON: expected";
@@ -159,8 +159,8 @@ describe("readNewPlant rejects", () => {
       "three wrong members, named in the order id, name, tag",
       '{"tag":null,"name":2,"id":"3"}',
       "idNotInteger",
-      `id ${needsId} (got a string)`,
-      `name ${needsString} (got 2)`,
+      `id must be ${needsId} (got a string)`,
+      `name must be ${needsString} (got 2)`,
       tagIsNull,
     ],
 
@@ -216,7 +216,7 @@ describe("readNewPlant rejects", () => {
     const body = bytesOf(`{"id":${id},"name":"fern"}`);
     expect(readNewPlant(body)).toMatchObject({
       error,
-      message: `id ${needsId} (got ${shown})`,
+      message: `id must be ${needsId} (got ${shown})`,
     });
   });
 
@@ -230,7 +230,7 @@ describe("readNewPlant rejects", () => {
     const name = bytesOf(`{"id":1,"name":${value}}`);
     expect(readNewPlant(name)).toMatchObject({
       error: 42205,
-      message: `name ${needsString} (got ${shown})`,
+      message: `name must be ${needsString} (got ${shown})`,
     });
     const tag = bytesOf(`{"id":1,"name":"fern","tag":${value}}`);
     expect(readNewPlant(tag)).toMatchObject({

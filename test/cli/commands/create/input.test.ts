@@ -127,13 +127,9 @@ describe("a flag", () => {
   });
 
   it.each([
-    [["--name", "a"], 42201, `--id is missing: it must be ${range}`],
-    [["--id", "1"], 42204, "--name is missing: it must be a string"],
-    [
-      ["--tag", "pot"],
-      42201,
-      `--id is missing: it must be ${range}; --name is missing: it must be a string`,
-    ],
+    [["--name", "a"], 42201, `--id is missing: add ${range}`],
+    [["--id", "1"], 42204, "--name is missing: add a string"],
+    [["--tag", "pot"], 42201, `--id is missing: add ${range}; --name is missing: add a string`],
     [
       ["--id", "x", "--name", "\ud800", "--tag", "\udc00"],
       40006,
