@@ -1,12 +1,10 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
 import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
-import { InvalidValue, toSystemReason } from "../core/messages.ts";
-import { CommandError } from "./command-error.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
 import type { Io } from "./io.ts";
 import type { requestOptions } from "./options/remote.ts";
-import type { Values } from "./options/values.ts";
+import { parseText, type Values } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /**
@@ -42,29 +40,11 @@ export async function readAuthorities(
   path: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  try {
-    const { certificates } = await import("../library/client-certificates.ts");
-    const { openFile, readBytes } = await import("./input.ts");
-    const bytes = await readBytes(() => openFile(path), "it", maxCertificatesBytes, signal);
-    return certificates.parse(new TextDecoder().decode(bytes));
-  } catch (error) {
-    signal.throwIfAborted();
-    const problem =
-      error instanceof InvalidValue
-        ? `are unusable: the file ${error.message}`
-        : `cannot be read (${toReason(error)})`;
-    throw new CommandError(
-      "usage",
-      `the certificates in ${path} ${problem}: choose another file with --cacert`,
-      { cause: error },
-    );
-  }
-}
-
-/** The error of a file has its reason as the cause; without one, the file is too long. */
-function toReason(error: unknown): string {
-  if (!(error instanceof CommandError)) return toSystemReason(error);
-  return error.cause === undefined ? error.message : toSystemReason(error.cause);
+  const { certificates } = await import("../library/client-certificates.ts");
+  const { openFile, readBytes } = await import("./input.ts");
+  const name = `the file ${path} of --cacert`;
+  const bytes = await readBytes(() => openFile(path), name, maxCertificatesBytes, signal);
+  return parseText(name, new TextDecoder().decode(bytes), certificates);
 }
 
 /** Selects how requests are sent: with `-v`, they are shown on stderr. */
