@@ -1,11 +1,21 @@
-/** Maps errors to messages and exit codes. */
-import { categorizeError, NotAPlantStoreError, UnavailableError } from "../client/results.ts";
-import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
+/** Maps errors, and the Errors of a server, to messages and exit codes. A create without a failure does not load it. */
+import type { Retry } from "../client/create-plant.ts";
+import {
+  categorizeError,
+  type FinalResponse,
+  NotAPlantStoreError,
+  type Rejection,
+  toReason,
+  UnavailableError,
+} from "../client/results.ts";
+import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
+import { operations } from "../core/contract.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
-import { isError, toShellWord, toSystemReason } from "../core/messages.ts";
+import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
-import { OutputError } from "./io.ts";
+import { type Io, OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
+import { readDefaultUrl } from "./options/values.ts";
 
 /** The messages and the exit code of a failed command. */
 export interface Failure {
@@ -41,30 +51,30 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
  *
  * @param doubt as for {@link toAdvice}
  */
-export function toFailure(error: unknown, doubt?: string): Failure {
+export function toFailure(error: unknown, io: Io, doubt?: string): Failure {
   if (isOfWorkingDirectory(error)) {
-    return failure("usage", "the working directory was deleted: change to another one");
+    return createFailure("usage", "the working directory was deleted: change to another one");
   }
   if (error instanceof CommandError) {
     const { exitCode, message, hints, number } = error;
     return { exitCode, message, hints, ...(number !== undefined && { number }) };
   }
   if (error instanceof UnavailableError) {
-    return failure(toUnavailableExit(error), toAdvice(error, doubt));
+    return createFailure(toUnavailableExit(error), toAdvice(error, io, doubt));
   }
   if (error instanceof NotAPlantStoreError) {
-    const advice = error.proxyLimit === undefined ? ": check --url" : "";
-    return failure("noPlantStore", `${error.message}${advice}`);
+    const advice = error.proxyLimit === undefined ? `: ${adviseUrl(error.url, io)}` : "";
+    return createFailure("noPlantStore", `${error.message}${advice}`);
   }
   if (error instanceof OutputError) {
     return error.isClosed
       ? { exitCode: exitCodes.outputClosed.code }
-      : failure("internal", `${error.message}: ${toSystemReason(error.cause)}`);
+      : createFailure("internal", `${error.message}: ${toSystemReason(error.cause)}`);
   }
-  if (error instanceof StoreError) return failure(exitByReason[error.reason], error.message);
-  if (hasTooManyFiles(error)) return failure("internal", tooManyFiles);
+  if (error instanceof StoreError) return createFailure(exitByReason[error.reason], error.message);
+  if (hasTooManyFiles(error)) return createFailure("internal", tooManyFiles);
   return {
-    ...failure("internal", "this is a bug in plantstore: please report it with these lines"),
+    ...createFailure("internal", "this is a bug in plantstore: please report it with these lines"),
     stack: (isError(error) && error.stack) || String(error),
   };
 }
@@ -78,8 +88,8 @@ export function toUnavailableExit({ reason }: UnavailableError): ExitCodeName {
 export type CheckProblem = Failure & { readonly message: string };
 
 /** As {@link toFailure}, for a check. @throws the error itself, if it is a bug, a signal, or the output was closed */
-export function toProblem(error: unknown): CheckProblem {
-  const { exitCode, message, stack } = toFailure(error, "try again");
+export function toProblem(error: unknown, io: Io): CheckProblem {
+  const { exitCode, message, stack } = toFailure(error, io, "try again");
   const isSignal = error instanceof Interruption;
   if (message === undefined || stack !== undefined || isSignal) throw error;
   return { exitCode, message };
@@ -91,7 +101,7 @@ function isOfWorkingDirectory(error: unknown): boolean {
   return ("syscall" in error && error.syscall === "uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 
-function failure(exit: ExitCodeName, message: string): Failure {
+function createFailure(exit: ExitCodeName, message: string): Failure {
   return { exitCode: exitCodes[exit].code, message };
 }
 
@@ -102,13 +112,15 @@ function failure(exit: ExitCodeName, message: string): Failure {
  */
 export function toAdvice(
   { reason, message, url, detail }: UnavailableError,
+  io: Io,
   doubt = "the plant may or may not exist; the same command can be repeated",
 ): string {
+  const checkUrl = adviseUrl(toEndpoint(url).origin, io);
   switch (reason) {
     case "refused":
-      return `${message}: ${toRefusedAdvice(url, detail)}`;
+      return `${message}: ${toRefusedAdvice(url, detail, checkUrl)}`;
     case "unknownHost":
-      return `${message}: check --url`;
+      return `${message}: ${checkUrl}`;
     case "insecure":
       return message;
     case "timeout":
@@ -119,13 +131,73 @@ export function toAdvice(
   }
 }
 
-function toRefusedAdvice(url: string, detail: string): string {
-  if (detail === "EACCES") return "use it as a user who may write to it, or check --url";
-  if (detail === "ENOTSOCK") return "check the path in --url";
+function toRefusedAdvice(url: string, detail: string, checkUrl: string): string {
+  if (detail === "EACCES") return `use it as a user who may write to it, or ${checkUrl}`;
+  if (detail === "ENOTSOCK") return checkUrl;
   const { origin, socketPath, httpUrl } = toEndpoint(url);
-  if (!isLocalUrl(url) || url.startsWith("https:")) return "check --url, and that its server runs";
+  if (!isLocalUrl(url) || url.startsWith("https:")) return `${checkUrl}, and that its server runs`;
   let command = "plantstore serve";
   if (socketPath !== undefined) command += ` --socket ${toShellWord(socketPath)}`;
   else if (origin !== urlOption.url.default) command += ` --port ${new URL(httpUrl).port || 80}`;
-  return `start a server with "${command}", or check --url`;
+  return `start a server with "${command}", or ${checkUrl}`;
+}
+
+/**
+ * Advises to change the base URL where it comes from. Any other than that of the variable or the login is from the flag.
+ *
+ * @param url of a request, or its origin if only that matters
+ */
+function adviseUrl(url: string, io: Io): string {
+  const { value = "", source = "the default", savedBy } = readDefaultUrl(io) ?? {};
+  const isFlag = source === "the default" || !(url.startsWith(value) || value.startsWith(url));
+  const name = isFlag ? "--url" : savedBy === undefined ? source : `the URL of the ${savedBy}`;
+  const { path } = operations.create;
+  return url.includes(path + path) ? `remove ${path} from ${name}` : `check ${name}`;
+}
+
+/** Longest message on stderr in UTF-16 code units. stdout has the whole message. */
+const maxSentenceLength = 1000;
+
+/** Describes a failed attempt. The text may be followed by a comma or a colon. */
+export function describeUnavailable({ failure }: Retry, url: string): string {
+  const reason = "error" in failure ? `error ${failure.error.error}` : toReason(failure.detail);
+  return `${url} is unavailable (${quoteInput(reason, 100)})`;
+}
+
+/** An Error as the response. */
+type ErrorResponse = Pick<
+  FinalResponse & { readonly ok: false },
+  "error" | "attempts" | "requestId"
+>;
+
+/**
+ * Returns what the sentence about an Error adds to its message.
+ *
+ * @param url of the plant store, with its base path
+ * @param tokenSource undefined if no token was sent
+ */
+export function toDetails(
+  { error, attempts, requestId }: ErrorResponse,
+  url: string,
+  io: Io,
+  tokenSource?: string,
+): string[] {
+  const category = categorizeError(error.error);
+  const details = [];
+  if (category === "tokenRejected" && tokenSource !== undefined) {
+    details.push(`the token came from ${tokenSource}`);
+  }
+  if (category === "noPlantStore") {
+    details.push(`${adviseUrl(joinPath(url, operations.create.path), io)}, which is ${url}`);
+  }
+  if (attempts > 1) details.push(`after ${attempts} attempts`);
+  if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
+  return details;
+}
+
+/** The sentence about an Error. */
+export function toErrorSentence({ message }: Rejection, details: readonly string[]): string {
+  const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
+  const isLong = message.length > maxSentenceLength;
+  return (isLong ? `${message.slice(0, maxSentenceLength)}…` : message) + addition;
 }

@@ -1,11 +1,10 @@
 /** Ids of plants as arguments and on standard input, and in messages. */
-import { RequestError } from "../core/errors.ts";
-import { JsonNumber, type JsonMembers, readJson } from "../core/json.ts";
+import { maxBodyRange } from "../library/store-options.ts";
+import type { PlantRecord } from "../records/record-reader.ts";
 import { plantId } from "./options/local.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { readChunks } from "./input.ts";
-import type { Io } from "./io.ts";
 import { parseText } from "./options/values.ts";
 
 /** Checks whether the only argument is `-`. @throws UsageError if other ids are next to it */
@@ -27,55 +26,22 @@ export async function* readIds(
   signal: AbortSignal,
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
-  let number = 0;
-  for await (const line of readLines(io, signal)) {
-    number++;
-    const text = line.trim();
-    if (text !== "") yield parseId(text, `line ${number} of standard input`);
+  const { createRecordReader } = await import("../records/json-reader.ts");
+  const reader = createRecordReader(undefined, maxBodyRange.max);
+  for await (const records of reader.read(readChunks("-", io, signal))) {
+    for (const record of records) yield record.content.id ?? parseId(record);
   }
 }
 
-/** Largest number of UTF-16 code units in a line: twice that of the largest plant. */
-const maxLineLength = 128 * 1024 * 1024;
-
-/** Only a line feed ends a line: U+2028 may be part of a name, so that `node:readline` cannot read it. */
-async function* readLines(
-  io: Pick<Io, "stdin">,
-  signal: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
-  // Lenient, because an invalid byte in a name does not change the id.
-  const decoder = new TextDecoder();
-  let line = "";
-  for await (const bytes of readChunks("-", io, signal)) {
-    const [end = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
-    line += end;
-    for (const next of others) {
-      yield line;
-      line = next;
-    }
-    if (line.length > maxLineLength) {
-      throw new CommandError(
-        "usage",
-        "a line of standard input is too long: write one id per line",
-      );
-    }
-  }
-  yield line + decoder.decode();
-}
-
-function parseId(text: string, source: string): bigint {
+/** Parses a record that is no object with an id. @throws CommandError unless it is an id */
+function parseId({ line, bytes, content: { plant, isMalformed } }: PlantRecord): bigint {
+  const source = `line ${line} of standard input`;
+  const text = new TextDecoder().decode(bytes).trim();
   if (!text.startsWith("{")) return parseText(source, text, plantId);
-  const json = readJson(text, (name) => name === "id");
-  if (json instanceof RequestError) throw new CommandError("usage", `${source}: ${json.message}`);
-  const [problem] = json.problems;
-  // Neither of two members `id` is certain.
-  if (problem !== undefined) throw new CommandError("usage", `${source}: ${problem.message}`);
-  const id = (json.value as JsonMembers).get("id");
-  if (id instanceof JsonNumber) return parseText(`${source}: id`, id.text, plantId);
-  throw new CommandError(
-    "usage",
-    `${source} has no member id with a number: add it, or write only the id`,
-  );
+  const advice = "write one id per line, or JSON with the id of a plant";
+  const isKnown = isMalformed && "message" in plant;
+  const problem = isKnown ? `: ${plant.message}` : ` has no valid member id: ${advice}`;
+  throw new CommandError("usage", source + problem);
 }
 
 /** Largest number of ids in a message. */

@@ -1,5 +1,6 @@
 /** The plants of a server, for the commands that otherwise open a store on this machine. */
 import { type Retry, type SendPlantOptions, toCreateRequest } from "../client/create-plant.ts";
+import type { Deletion } from "../client/delete-plants.ts";
 import { listPage, listPages, maxPagePlants } from "../client/list-plants.ts";
 import { post } from "../client/http-request.ts";
 import {
@@ -11,53 +12,49 @@ import {
 import { errorTable } from "../core/errors.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../core/store.ts";
+import { createManyOptions } from "../library/client-options.ts";
 import { CommandError, UsageError } from "./command-error.ts";
-import { toAdvice, toUnavailableExit } from "./command-failure.ts";
-import type { Run } from "./command.ts";
 import {
   describeUnavailable,
+  toAdvice,
   toDetails,
   toErrorSentence,
-} from "./commands/create/failure-messages.ts";
+  toUnavailableExit,
+} from "./command-failure.ts";
+import type { Run } from "./command.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
+import { bulkRetryOption } from "./options/remote.ts";
 import { readOptions, toCommandLine } from "./options/values.ts";
 import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
-import type { Terminal } from "./terminal/terminal.ts";
 
 /** The plants behind a URL. */
 export class RemoteStore {
-  readonly url: string;
-  /** For messages. */
-  readonly name: string;
   /** The command that shows all plants. */
   readonly listCommand: string;
-  readonly sendOptions: SendPlantOptions;
-  /** Reports the first failed attempt. */
-  readonly onRetry: (retry: Retry) => void;
+  readonly #url: string;
   readonly #token: FoundToken;
-  readonly #terminal: Terminal;
+  readonly #sendOptions: SendPlantOptions;
+  readonly #run: Run;
+  #isRetryReported = false;
+  #hasAllOperations = false;
 
-  constructor(
-    url: string,
-    token: FoundToken,
-    options: Omit<SendPlantOptions, "request">,
-    { flags, terminal }: Run,
-    ca: string | undefined,
-  ) {
-    this.url = url;
-    this.listCommand = toCommandLine("list", serverOptions, flags);
-    this.#terminal = terminal;
-    this.name = `the plant store at ${url}`;
+  constructor(url: string, token: FoundToken, sendOptions: SendPlantOptions, run: Run) {
+    this.listCommand = toCommandLine("list", serverOptions, run.flags);
+    this.#url = url;
     this.#token = token;
-    this.sendOptions = { ...options, request: toCreateRequest(url, token.token, ca) };
-    let isReported = false;
-    this.onRetry = (retry) => {
-      if (!isReported) void terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
-      isReported = true;
-    };
+    this.#sendOptions = sendOptions;
+    this.#run = run;
   }
+
+  /** Reports the first failed attempt. */
+  readonly #onRetry = (retry: Retry): void => {
+    const { terminal } = this.#run;
+    const problem = describeUnavailable(retry, this.#url);
+    if (!this.#isRetryReported) void terminal.warning(`${problem}, retrying`);
+    this.#isRetryReported = true;
+  };
 
   /** Resolves with the plant of an id, after one request. @throws StoppedError, and as {@link listPage} */
   async get(id: bigint): Promise<NewPlant | undefined> {
@@ -66,13 +63,32 @@ export class RemoteStore {
     return plant?.id === id ? plant : undefined;
   }
 
-  /** Checks that the server lists plants, and so deletes them. @throws StoppedError, and as {@link listPage} */
-  readonly assertHasAllOperations = async (): Promise<void> => {
-    await this.#list({ limit: 1 });
-  };
+  /** Deletes plants, until the signal is aborted. @throws as {@link sendDeletions}, and as {@link listPage} */
+  async *delete(
+    ids: readonly bigint[],
+    stopSending: AbortSignal,
+  ): AsyncGenerator<readonly Deletion[], void, undefined> {
+    // A server that only creates plants responds to a deletion as to a wrong path.
+    if (!this.#hasAllOperations) await this.#list({ limit: 1 });
+    this.#hasAllOperations = true;
+    const { sendDeletions } = await import("../client/delete-plants.ts");
+    const { openPool } = await import("../client/http-pool.ts");
+    const { request, timeoutMs, retries } = this.#sendOptions;
+    const concurrency = createManyOptions.concurrency.default;
+    const pool = openPool(request.url, concurrency, timeoutMs, request.ca);
+    const options = { request, timeoutMs, retries, concurrency, post: pool.post, stopSending };
+    try {
+      yield* sendDeletions(ids, options, this.#onRetry);
+    } catch (error) {
+      stopSending.throwIfAborted();
+      throw error;
+    } finally {
+      await pool.close();
+    }
+  }
 
   async #list(query: Parameters<typeof listPage>[0]): Promise<readonly NewPlant[]> {
-    const page = await listPage(query, this.sendOptions, this.onRetry);
+    const page = await listPage(query, this.#sendOptions, this.#onRetry);
     if (!page.ok) throw new StoppedError(page);
     return page.plants;
   }
@@ -85,7 +101,7 @@ export class RemoteStore {
   }: PlantQuery): AsyncGenerator<readonly NewPlant[], void, undefined> {
     const size = tag === undefined ? Math.min(limit, maxPagePlants) : maxPagePlants;
     let left = limit;
-    const pages = listPages({ after: afterId, limit: size }, this.sendOptions, this.onRetry);
+    const pages = listPages({ after: afterId, limit: size }, this.#sendOptions, this.#onRetry);
     for await (const page of pages) {
       const matching = tag === undefined ? page : page.filter((plant) => plant.tag === tag);
       const plants = matching.slice(0, left);
@@ -97,15 +113,10 @@ export class RemoteStore {
 
   /** Counts plants by reading all of them. @throws as {@link listPages} */
   async count(filter: PlantFilter): Promise<number> {
-    await this.#terminal.note(`reading all plants of ${this.url} to count them`);
+    await this.#run.terminal.note(`reading all plants of ${this.#url} to count them`);
     let count = 0;
     for await (const page of this.readPages({ ...filter, limit: Infinity })) count += page.length;
     return count;
-  }
-
-  /** A server has all plants that it was sent. */
-  async explainMissing(): Promise<readonly string[]> {
-    return [];
   }
 
   /**
@@ -116,7 +127,7 @@ export class RemoteStore {
   toCommandError(failure: unknown, hints: readonly string[]): unknown {
     const options = { cause: failure, hints };
     if (failure instanceof UnavailableError) {
-      const message = toAdvice(failure, "the same command can be repeated");
+      const message = toAdvice(failure, this.#run.io, "the same command can be repeated");
       return new CommandError(toUnavailableExit(failure), message, options);
     }
     if (failure instanceof PageTooLargeError) {
@@ -126,30 +137,42 @@ export class RemoteStore {
     const { cause } = failure;
     const { error } = cause;
     if (error.error === errorTable.noSuchMethod.error) {
-      const message = `${this.name} only creates plants: start it with --operations all`;
+      const message = `the plant store at ${this.#url} only creates plants: start it with --operations all`;
       return new CommandError("noPlantStore", message, { cause: failure });
     }
-    const sentence = toErrorSentence(error, toDetails(cause, this.#token.source, this.url));
+    const sentence = toErrorSentence(
+      error,
+      toDetails(cause, this.#url, this.#run.io, this.#token.source),
+    );
     const category = categorizeError(error.error);
     return new CommandError(category, sentence, { ...options, number: error.error });
   }
 }
 
+/** How to work with a server. */
+export interface ServerWork {
+  /** True for several plants, whose requests have more retries. */
+  readonly isMany?: boolean;
+  /** Stops requests. */
+  readonly signal?: AbortSignal;
+  /** Lines after the message of a failed request. */
+  readonly toHints?: () => readonly string[];
+}
+
 /**
  * Finds the token of a server, names the server on stderr, and works with it.
  *
- * @param toHints lines after the message of an error
  * @throws CommandError without a token, or if a request fails; every other error of `work`
  */
 export async function useServer<T>(
   run: Run,
   work: (server: RemoteStore) => Promise<T>,
-  signal?: AbortSignal,
-  toHints: () => readonly string[] = () => [],
+  { isMany = false, signal, toHints = () => [] }: ServerWork,
 ): Promise<T> {
   const { flags, io, terminal, operands } = run;
   const options = readOptions(serverOptions, flags, io);
-  const { url = "", tokenFile, cacert, timeoutMs, retries } = options;
+  const { url = "", tokenFile, cacert, timeoutMs } = options;
+  const { retries } = isMany ? readOptions(bulkRetryOption, flags, io) : options;
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
   }
@@ -158,8 +181,8 @@ export async function useServer<T>(
   const token = await findToken(tokenFile, url, io, reading);
   await warnAboutPlaintext(url, terminal);
   if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
-  const sendOptions = { timeoutMs, retries, post, signal };
-  const server = new RemoteStore(url, token, sendOptions, run, ca);
+  const request = toCreateRequest(url, token.token, ca);
+  const server = new RemoteStore(url, token, { request, timeoutMs, retries, post, signal }, run);
   try {
     return await work(server);
   } catch (error) {

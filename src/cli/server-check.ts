@@ -3,8 +3,8 @@ import type { TokenCheck } from "../client/probe.ts";
 import { categorizeError, type CreateResponse } from "../client/results.ts";
 import { errorTable } from "../core/errors.ts";
 import { exitCodes } from "./command-error.ts";
-import type { CheckProblem } from "./command-failure.ts";
-import { toDetails, toErrorSentence } from "./commands/create/failure-messages.ts";
+import { type CheckProblem, toDetails, toErrorSentence } from "./command-failure.ts";
+import type { Io } from "./io.ts";
 
 /**
  * Returns the problem with a server, from its response to a check without a token: a plant store asks for one, or needs none.
@@ -12,10 +12,14 @@ import { toDetails, toErrorSentence } from "./commands/create/failure-messages.t
  *
  * @param url of the plant store, with its base path
  */
-export function findServerProblem(check: TokenCheck, url: string): CheckProblem | undefined {
+export function findServerProblem(
+  check: TokenCheck,
+  url: string,
+  io: Io,
+): CheckProblem | undefined {
   if (check.isAccepted) return undefined;
   const isAsking = check.response.error.error === errorTable.noCredential.error;
-  return isAsking ? undefined : toErrorProblem(check.response, url);
+  return isAsking ? undefined : toErrorProblem(check.response, url, io);
 }
 
 /**
@@ -26,6 +30,7 @@ export function findServerProblem(check: TokenCheck, url: string): CheckProblem 
 export function toErrorProblem(
   response: Extract<CreateResponse, { ok: false }>,
   url: string,
+  io: Io,
   tokenSource?: string,
 ): CheckProblem {
   const { error } = response;
@@ -33,7 +38,7 @@ export function toErrorProblem(
   // A plant store has no other reason to reject a check.
   const isExpected = category === "tokenRejected" || category === "unavailable";
   const exit = isExpected ? category : "noPlantStore";
-  const details = toDetails({ ...response, attempts: 1 }, tokenSource, url);
+  const details = toDetails({ ...response, attempts: 1 }, url, io, tokenSource);
   const message = toErrorSentence(error, details);
   return { exitCode: exitCodes[exit].code, message, number: error.error };
 }

@@ -2,15 +2,15 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
-import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
+import { isLocalUrl } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { makeDirectory, toWriteError } from "../store/durable-files.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
-import { digestText, type Io } from "./io.ts";
+import { findDataDirectory } from "./config/directories.ts";
+import type { Io } from "./io.ts";
 import { serverOptions, storeOption } from "./options/local.ts";
 import { toLongFlag } from "./options/remote.ts";
 import { readDefaultUrl, readOption, toCommandLine } from "./options/values.ts";
@@ -18,29 +18,27 @@ import { readDefaultUrl, readOption, toCommandLine } from "./options/values.ts";
 interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
   /** Ends the check of a server for a hint. */
   readonly signal?: AbortSignal | undefined;
+  /** True if other messages of the command name the store. */
+  readonly isNamed?: true;
 }
 
 /**
- * Opens a store, names it as {@link nameStore}, reads from it, and always closes it.
+ * Names a store as {@link nameStore}, opens it, reads from it, and always closes it.
  *
- * @throws CommandError if the store is unusable, with a hint; any other StoreError, and every error of `read`
+ * @throws CommandError if the store is missing, with a hint; any other StoreError, and every error of `read`
  */
 export function readStore<T>(
   url: string,
   run: StoreRun,
   read: (store: StoreReader) => Promise<T>,
 ): Promise<T> {
-  const open = async (): Promise<StoreReader> => parseStoreUrl(url).openReader();
-  return use(url, run, open, async (store) => {
-    await nameStore(url, run, "reads", store);
-    return read(store);
-  });
+  return use(url, run, "reads", async () => parseStoreUrl(url).openReader(), read);
 }
 
 /**
- * Opens an existing store, changes it, and always closes it.
+ * Names an existing store as {@link nameStore}, opens it, changes it, and always closes it.
  *
- * @throws CommandError if the store is unusable, with a hint; any other StoreError, and every error of `change`
+ * @throws CommandError if the store is missing, with a hint; any other StoreError, and every error of `change`
  */
 export function changeStore<T>(
   url: string,
@@ -52,7 +50,7 @@ export function changeStore<T>(
     const { openStore } = await import("../store/open-store.ts");
     return openStore(url, { mustExist: true });
   };
-  return use(url, run, open, change);
+  return use(url, run, "changes", open, change);
 }
 
 /**
@@ -73,71 +71,40 @@ export function assertWritable(url: string): void {
 /** The effect of a command on its store, as a verb. */
 type StoreUse = "reads" | "changes" | "copies" | "replaces";
 
-/** As {@link warnIfElsewhere}. Otherwise names the store on stderr, if that is a terminal. */
+/**
+ * Names the store of a command on stderr, if that is a terminal. If it is the default store, but `create` sends plants to
+ * another machine, says so instead, also elsewhere: it is a warning unless the command only reads.
+ */
 export async function nameStore(
   url: string,
-  run: StoreRun,
+  { flags, io, terminal, isNamed }: StoreRun,
   verb: StoreUse,
-  store?: Pick<StoreReader, "listTokens">,
 ): Promise<void> {
-  if (await warnIfElsewhere(url, run, verb, store)) return;
-  if (run.io.stderr.isTTY) await run.terminal.note(`Store: ${parseStoreUrl(url).url}`);
-}
-
-/**
- * Reports on stderr that a command uses the default store, but `create` sends plants to a server with another one. It is a
- * warning unless the command only reads.
- *
- * @param store undefined if the command does not open it; only a server on another machine is reported then
- * @returns whether it was reported
- */
-export async function warnIfElsewhere(
-  url: string,
-  { flags, io, terminal }: StoreRun,
-  verb: StoreUse,
-  store?: Pick<StoreReader, "listTokens">,
-): Promise<boolean> {
-  if (readOption(storeOption.store, flags["store"], io).source !== "the default") return false;
-  const setting = readDefaultUrl(io);
-  if (setting?.value === undefined) return false;
-  const { value: serverUrl, source, savedBy = source } = setting;
-  if (isLocalUrl(serverUrl) && !(await lacksSavedToken(serverUrl, io, store))) return false;
+  const isDefault = readOption(storeOption.store, flags["store"], io).source === "the default";
+  const { value: serverUrl = "", source, savedBy = source } = readDefaultUrl(io) ?? {};
+  if (!isDefault || serverUrl === "" || isLocalUrl(serverUrl)) {
+    if (io.stderr.isTTY && !isNamed) await terminal.note(`Store: ${parseStoreUrl(url).url}`);
+    return;
+  }
   const sentence = `this ${verb} ${parseStoreUrl(url).url}; "create" sends to ${serverUrl} (${savedBy})`;
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
-  return true;
-}
-
-/** Checks whether a store lacks the token that is saved for a server; false without a saved token that can be read. */
-async function lacksSavedToken(
-  serverUrl: string,
-  io: Io,
-  store: Pick<StoreReader, "listTokens"> | undefined,
-): Promise<boolean> {
-  const directory = findConfigDirectoryIfAny(io);
-  if (store === undefined || directory === undefined) return false;
-  const { readCredential } = await import("./config/saved-tokens.ts");
-  const token = attempt(() => readCredential(directory, toEndpoint(serverUrl).origin, io))?.token;
-  if (token === undefined) return false;
-  const digest = digestText(token);
-  return (await store.listTokens()).every((record) => record.digest !== digest);
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(
   url: string,
   run: StoreRun,
+  verb: StoreUse,
   open: () => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
+  await nameStore(url, run, verb);
   try {
     return await useAndClose(await open(), work);
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
-    const { path, url: shownUrl } = parseStoreUrl(url);
-    if (path === undefined || existsSync(path)) throw error;
-    const hints = await explainMissing(url, run);
-    if (hints.length === 0) throw error;
-    const message = `the store ${shownUrl} does not exist on this machine`;
-    throw new CommandError("usage", message, { cause: error, hints });
+    const { path } = parseStoreUrl(url);
+    const hints = path !== undefined && !existsSync(path) ? await explainMissing(url, run) : [];
+    throw new CommandError("usage", error.message, { cause: error, hints });
   }
 }
 
@@ -147,31 +114,19 @@ export function toStoreCommand(command: string, { flags: { store } }: Pick<Run, 
   return toCommandLine(command, storeOption, { store: store && type.format(type.parse(store)) });
 }
 
-/**
- * Explains why a local store may lack a plant: `create` sends plants to a server that uses another store.
- *
- * @returns one sentence, or nothing
- */
+/** Explains why a local store may lack a plant: the server has it in memory. @returns one sentence, or nothing */
 export async function explainMissing(
   storeUrl: string,
   { io, signal = new AbortController().signal }: Pick<StoreRun, "io" | "signal">,
 ): Promise<readonly string[]> {
-  if (parseStoreUrl(storeUrl).isShared) return [];
-  const setting = readDefaultUrl(io);
-  if (setting === undefined) return [];
-  const { value: url = "", source, savedBy } = setting;
-  if (!isLocalUrl(url)) {
-    const shownSource = savedBy === undefined ? source : `the ${savedBy}`;
-    return [
-      `This command opens a store on this machine, but "create" sends plants to ${url} (${shownSource}): run this command on the machine of that server, or set --store to its database`,
-    ];
-  }
+  const url = parseStoreUrl(storeUrl).isShared ? undefined : readDefaultUrl(io)?.value;
+  if (url === undefined) return [];
   // Loads the client, which other commands that open a store do without.
   const { checkLocalServer } = await import("../client/probe.ts");
   const server = await checkLocalServer(url, signal);
   if (server?.state !== "ready" || !server.isVolatile) return [];
   return [
-    `the server at ${url} keeps its plants in memory, which only that server can read: to read them here, start it without --store memory:`,
+    `the server at ${url} keeps its plants in memory: read them with --url ${url} if it has --operations all, or start it with another store`,
   ];
 }
 

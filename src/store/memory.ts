@@ -54,6 +54,8 @@ function findEarlier(a: number | undefined, b: number | undefined): number | und
 }
 
 const existsOnly = "exists only inside its server process";
+/** Why another process cannot open it, and what it can do. */
+const isOutOfReach = `a memory: store ${existsOnly}: "plantstore list --url URL" reads its plants there, if the server has --operations all`;
 
 const location: StoreLocation = {
   url: "memory:",
@@ -62,14 +64,12 @@ const location: StoreLocation = {
   isShared: false,
   async openEngine({ mustExist }) {
     if (mustExist) {
-      const problem = `a memory: store ${existsOnly} and cannot be changed from another one`;
-      throw new StoreError("unusable", problem);
+      throw new StoreError("unusable", isOutOfReach);
     }
     return createMemoryEngine();
   },
   async openReader() {
-    const problem = `a memory: store ${existsOnly} and cannot be read from another one`;
-    throw new StoreError("unusable", problem);
+    throw new StoreError("unusable", isOutOfReach);
   },
   files: (operation) => `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
 };

@@ -127,9 +127,20 @@ describe("the server", () => {
     expect(stderr).toContain(`${home}/token`);
   });
 
-  it("cannot be reached: exit code 6", async () => {
-    const args = ["get", "1", "--url", "http://127.0.0.1:1", "--retry", "0"];
-    expect((await runCli(args, { env })).exitCode).toBe(6);
+  it.each([
+    ["list", 2],
+    ["get 1", 2],
+    ["get 1 2", 8],
+    ["export", 8],
+    ["delete 1 --yes", 2],
+    ["delete 1 2 --yes", 8],
+  ])("is unavailable in %s: exit code 6 after %i retries", async (line, retries) => {
+    const { url, requests } = await openScriptedServer(
+      errorResponse(50301, { "retry-after": "0" }),
+    );
+    const result = await runCli([...line.split(" "), "--url", url], { env });
+    expect(result.exitCode).toBe(6);
+    expect(requests).toHaveLength(1 + retries);
   });
 });
 

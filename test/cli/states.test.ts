@@ -71,7 +71,7 @@ function findSentence(name: CommandName, { stdout, stderr }: CliResult, subject:
   return toSentence(
     line
       .replace(/^error: /, "")
-      .replace("; resume with the command below, or repeat the whole run", "")
+      .replace("; run the same command again", "")
       .replace("standard input", "PLANTSTORE_TOKEN"),
   );
 }
@@ -114,7 +114,7 @@ describe.each<State>([
     open: async () => ({ url: await findClosedUrl() }),
     exitCode: 6,
     sentence:
-      /^cannot connect to \S+: connection refused: start a server with "plantstore serve --port \d+", or check --url$/,
+      /^cannot connect to \S+: connection refused: start a server with "plantstore serve --port \d+", or check PLANTSTORE_URL$/,
     names: allOfServer,
   },
   {
@@ -129,7 +129,8 @@ describe.each<State>([
     open: () =>
       openScriptedServer((response) => void response.writeHead(200, html).end("<h1>Plants</h1>")),
     exitCode: 7,
-    sentence: /^http:\S+\/plants is not a plant store \(HTTP 200, text\/html\): check --url$/,
+    sentence:
+      /^http:\S+\/plants is not a plant store \(HTTP 200, text\/html\): check PLANTSTORE_URL$/,
     names: allOfServer,
   },
   {
@@ -137,7 +138,7 @@ describe.each<State>([
     open: () => openScriptedServer(json(404, "{}")),
     exitCode: 7,
     sentence:
-      /^http:\S+\/plants is not a plant store \(HTTP 404, application\/json\): check --url$/,
+      /^http:\S+\/plants is not a plant store \(HTTP 404, application\/json\): check PLANTSTORE_URL$/,
     names: allOfServer,
   },
   {
@@ -153,14 +154,14 @@ describe.each<State>([
     state: "a server of another protocol",
     open: async () => ({ url: await openRawServer((socket) => socket.end("SSH-2.0-x\r\n")) }),
     exitCode: 7,
-    sentence: /^http:\S+\/plants is not a plant store \(no HTTP response\): check --url$/,
+    sentence: /^http:\S+\/plants is not a plant store \(no HTTP response\): check PLANTSTORE_URL$/,
     names: allOfServer,
   },
   {
     state: "a wrong path of a plant store",
     open: async () => ({ url: `${(await startUntilEnd()).url}/v1` }),
     exitCode: 7,
-    sentence: /^(?:error 40400: )?unknown path .* \(check the path of --url, which is \S+\/v1\)$/,
+    sentence: /^(?:error 40400: )?unknown path .* \(check PLANTSTORE_URL, which is \S+\/v1\)$/,
     names: allOfServer,
   },
   {
@@ -225,7 +226,7 @@ describe.each<State>([
     state: "a missing store",
     open: async () => ({ store: `sqlite:${await createTemporaryDirectory()}/plants.db` }),
     exitCode: 2,
-    sentence: /^the store \S+ does not exist /,
+    sentence: /^the store \S+ does not exist: /,
     names: ["list", "token issue", "delete"],
   },
 ])("$state", ({ open, exitCode, sentence, names, subject = "server" }) => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { listSavedOrigins } from "../helpers/credentials.ts";
 import { toFailure } from "../../src/cli/command-failure.ts";
+import { createProcessIo } from "../../src/cli/io.ts";
 import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { toClientError } from "../../src/client/http-request.ts";
 import { createClient } from "../../src/index.ts";
@@ -109,7 +110,7 @@ it("a client of the library uses the socket", async () => {
 
 describe("an error names the socket and the next step:", () => {
   const advise = (path: string) =>
-    `start a server with "plantstore serve --socket ${path}", or check --url`;
+    `start a server with "plantstore serve --socket ${path}", or check PLANTSTORE_URL`;
   const args = ["create", "--id", "1", "--name", "fern", "--retry", "0"];
 
   it("a missing socket", async () => {
@@ -129,14 +130,14 @@ describe("an error names the socket and the next step:", () => {
 
   it("another kind of file", async () => {
     await writeFile(socketPath, "");
-    const problem = `error: cannot connect to unix:${socketPath}: it is not a socket: check the path in --url\n`;
+    const problem = `error: cannot connect to unix:${socketPath}: it is not a socket: check PLANTSTORE_URL\n`;
     expect(await run(args, `unix:${socketPath}`)).toExit(6, problem);
   });
 
   it("a socket of another user", async () => {
     const cause = Object.assign(new Error("connect EACCES"), { code: "EACCES" });
     const error = await toClientError(cause, { url: "unix:/run/p.sock:/plants" });
-    expect(toFailure(error)).toEqual({
+    expect(toFailure(error, createProcessIo())).toEqual({
       exitCode: 6,
       message:
         "cannot connect to unix:/run/p.sock: permission denied: use it as a user who may write to it, or check --url",

@@ -84,7 +84,7 @@ export async function runConform(argv: readonly string[], io: Io): Promise<numbe
     await writeText(io.stdout, `${usage.join("\n")}\n`);
     return exitCodes.done.code;
   } catch (error) {
-    return printFailure(error, terminal);
+    return printFailure(error, terminal, io);
   }
 }
 

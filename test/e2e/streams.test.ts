@@ -80,15 +80,14 @@ describe("with a full output,", () => {
     expect(rejected.stderr.endsWith(`\n${noSpace}`)).toBe(true);
   });
 
-  it("a bulk create ends, and names the line from which to resume", async () => {
+  it("a bulk create ends, and advises what to do", async () => {
     await using server = await startServer();
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
     const lines = `for id in $(seq 1000); do echo "{\\"id\\":$id,\\"name\\":\\"a\\"}"; done`;
     const ended = await runShell(`${lines} | plantstore create >/dev/full`, env);
     expect({ code: ended.code, stderr: ended.stderr }).toEqual({
       code: 1,
-      stderr: `${noSpace.trimEnd()}; resume with the command below, or repeat the whole run
-  plantstore create --from-line 1 -\n`,
+      stderr: `${noSpace.trimEnd()}; run the same command again\n`,
     });
   });
 

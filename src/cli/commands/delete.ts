@@ -1,7 +1,5 @@
 /** The command `delete`. */
 import type { Deletion } from "../../client/delete-plants.ts";
-import type { PlantStore } from "../../core/store.ts";
-import { createManyOptions } from "../../library/client-options.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import {
   CommandError,
@@ -21,8 +19,7 @@ import {
   storeOption,
 } from "../options/local.ts";
 import { parseText, readOptions, toCommandLine } from "../options/values.ts";
-import type { RemoteStore } from "../remote-store.ts";
-import { changeStore, selectsServer, toStoreCommand, warnIfElsewhere } from "../store-access.ts";
+import { changeStore, selectsServer, toStoreCommand } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 export const deleteCommand: CommandBody = {
@@ -59,13 +56,8 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
 /** Number of ids from standard input that are checked, and then deleted together. */
 const batchSize = 1000;
 
-/** Deletes plants of a store, or of a server. */
-interface PlantDeleter {
-  /** Returns those ids of which plants may exist. */
-  find(ids: readonly bigint[]): Promise<readonly bigint[]>;
-  /** Deletes plants, and returns which of the ids had one, as soon as it is known. */
-  delete(ids: readonly bigint[]): AsyncIterable<readonly Deletion[]>;
-}
+/** Deletes plants of a store, or of a server, and returns which of the ids had one, as soon as it is known. */
+type DeletePlants = (ids: readonly bigint[]) => AsyncIterable<readonly Deletion[]>;
 
 /**
  * Deletes the plants, after the user has agreed. With `--json`, prints one line per id: whether its plant was deleted.
@@ -108,25 +100,18 @@ export async function runDelete(run: Run): Promise<void> {
     );
   }
 
-  async function deleteBatch(
-    deleter: PlantDeleter,
-    batch: readonly bigint[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const found = isConfirmed ? [] : await deleter.find(batch);
-    if (found.length > 0) await askUser(found, name, run, signal);
-    signal.throwIfAborted();
-    for await (const deletions of deleter.delete(batch)) await report(deletions);
-    signal.throwIfAborted();
-  }
-
   try {
     await interruptible(
       io,
       (signal) =>
-        target.open(signal, async (deleter) => {
+        target.open(signal, async (deletePlants) => {
           const batches = readsInput ? readBatches(readIds(run, signal)) : [[...new Set(ids)]];
-          for await (const batch of batches) await deleteBatch(deleter, batch, signal);
+          for await (const batch of batches) {
+            if (!isConfirmed) await askUser(batch, name, run, signal);
+            signal.throwIfAborted();
+            for await (const deletions of deletePlants(batch)) await report(deletions);
+            signal.throwIfAborted();
+          }
           if (firstFailure !== undefined) throw firstFailure;
         }),
       describeOutcome,
@@ -192,11 +177,11 @@ interface Target {
   readonly name: string;
   /** The command that shows all plants. */
   readonly listCommand: string;
-  open(signal: AbortSignal, work: (deleter: PlantDeleter) => Promise<void>): Promise<void>;
+  open(signal: AbortSignal, work: (deletePlants: DeletePlants) => Promise<void>): Promise<void>;
 }
 
 function selectTarget(run: Run): Target {
-  const { flags, io, terminal } = run;
+  const { flags, io, operands, terminal } = run;
   if (selectsServer(run)) {
     const { url = "" } = readOptions(serverOptions, flags, io);
     return {
@@ -204,7 +189,10 @@ function selectTarget(run: Run): Target {
       listCommand: toCommandLine("list", serverOptions, flags),
       async open(signal, work) {
         const { useServer } = await import("../remote-store.ts");
-        await useServer(run, (server) => work(createServerDeleter(server, signal)), signal);
+        await useServer(run, (server) => work((batch) => server.delete(batch, signal)), {
+          isMany: operands.length > 1 || isStandardInput(operands),
+          signal,
+        });
       },
     };
   }
@@ -214,63 +202,12 @@ function selectTarget(run: Run): Target {
     name,
     listCommand: toStoreCommand("list", run),
     open: (signal, work) =>
-      changeStore(url, { flags, io, terminal, signal }, async (store) => {
-        await warnIfElsewhere(url, run, "changes", store);
-        await work(createStoreDeleter(store));
-      }),
-  };
-}
-
-function createStoreDeleter(store: PlantStore): PlantDeleter {
-  async function find(ids: readonly bigint[]): Promise<readonly bigint[]> {
-    const found: bigint[] = [];
-    for (const id of ids) {
-      if ((await store.get(id)) !== undefined) found.push(id);
-    }
-    return found;
-  }
-  return {
-    find,
-    async *delete(ids) {
-      const found = await find(ids);
-      const known = new Set(found.length === 0 ? [] : await store.delete(found));
-      yield ids.map((id) => ({ id, isDeleted: known.has(id) }));
-    },
-  };
-}
-
-/** A signal ends the deletions that are not sent yet. */
-function createServerDeleter(
-  { sendOptions, onRetry, assertHasAllOperations }: RemoteStore,
-  signal: AbortSignal,
-): PlantDeleter {
-  let isChecked = false;
-  return {
-    // A request for each id would double them.
-    find: async (ids) => ids,
-    async *delete(ids) {
-      // A server that only creates plants responds to a deletion as to a wrong path.
-      if (!isChecked) await assertHasAllOperations();
-      isChecked = true;
-      const { sendDeletions } = await import("../../client/delete-plants.ts");
-      const { openPool } = await import("../../client/http-pool.ts");
-      const { request, timeoutMs } = sendOptions;
-      const { signal: _, ...options } = sendOptions;
-      const concurrency = createManyOptions.concurrency.default;
-      const pool = openPool(request.url, concurrency, timeoutMs, request.ca);
-      try {
-        yield* sendDeletions(
-          ids,
-          { ...options, concurrency, post: pool.post, stopSending: signal },
-          onRetry,
-        );
-      } catch (error) {
-        signal.throwIfAborted();
-        throw error;
-      } finally {
-        await pool.close();
-      }
-    },
+      changeStore(url, { flags, io, terminal, signal, isNamed: true }, (store) =>
+        work(async function* (batch) {
+          const deleted = new Set(await store.delete(batch));
+          yield batch.map((id) => ({ id, isDeleted: deleted.has(id) }));
+        }),
+      ),
   };
 }
 

@@ -109,7 +109,9 @@ async function logIn(
   const readGiven = async () => assertToken(await readTokenFile(tokenFile, io, signal));
   const text = (): string => "reading the token";
   const given = isTyped ? undefined : await run.terminal.showWhile(text, readGiven);
-  const problem = await saveIfAccepted({ ...options, ca }, given, run, signal).catch(toProblem);
+  const problem = await saveIfAccepted({ ...options, ca }, given, run, signal).catch(
+    (error: unknown) => toProblem(error, io),
+  );
   return problem && { ...problem, hints: [`nothing was saved${adviseRevoking(given)}`] };
 }
 
@@ -143,7 +145,7 @@ async function saveIfAccepted(
       () => checkToken({ baseUrl, ca, timeoutMs, token, signal, post }),
     );
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
-  const problem = findServerProblem(await check(), baseUrl);
+  const problem = findServerProblem(await check(), baseUrl, io);
   if (problem !== undefined) return problem;
   const isAsking = given === undefined;
   let token = isAsking && !tokenFile ? readCredential(directory, origin, io)?.token : undefined;
@@ -154,7 +156,7 @@ async function saveIfAccepted(
       assertToken({ token: await askSecret(question, io, signal), source: "the terminal" });
     token = found.token;
     const result = await check(token);
-    if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, found.source);
+    if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, io, found.source);
   }
   signal.throwIfAborted();
   // The certificates in PLANTSTORE_CACERT are of no use for http.

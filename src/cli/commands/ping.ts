@@ -8,6 +8,7 @@ import { type CommandBody, describeVariables, type Run, serverHints } from "../c
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
+import type { Io } from "../io.ts";
 import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 
 export const pingCommand: CommandBody = {
@@ -65,15 +66,16 @@ async function waitUntilReady(
     post,
     signal,
   }: Options & Omit<CheckTokenOptions, "baseUrl">,
-  { io: { nowMs }, terminal }: Pick<Run, "io" | "terminal">,
+  { io, terminal }: Pick<Run, "io" | "terminal">,
 ): Promise<CheckProblem | undefined> {
+  const { nowMs } = io;
   const endMs = nowMs() + waitMs;
   let isAnnounced = terminal.showsProgress;
   for (;;) {
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
     const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal, post };
-    const problem = await findProblem(attempt);
+    const problem = await findProblem(attempt, io);
     // Nothing else changes by waiting.
     if (problem?.exitCode !== exitCodes.unavailable.code) return problem;
     const leftMs = endMs - nowMs();
@@ -89,17 +91,19 @@ async function waitUntilReady(
 }
 
 /** Requests `/readyz`, which responds at once, and then creates at the URL itself, without a token. */
-async function findProblem(attempt: CheckTokenOptions): Promise<CheckProblem | undefined> {
+async function findProblem(attempt: CheckTokenOptions, io: Io): Promise<CheckProblem | undefined> {
   const { baseUrl } = attempt;
   try {
     const readiness = await checkReadiness(attempt);
-    if (readiness.state === "notReady") return toErrorProblem({ ok: false, ...readiness }, baseUrl);
+    if (readiness.state === "notReady") {
+      return toErrorProblem({ ok: false, ...readiness }, baseUrl, io);
+    }
     // A proxy may close the connection of a path that it hides.
     const cause = readiness.state === "unknown" ? readiness.cause : undefined;
     if (cause !== undefined && cause.reason !== "lost") throw cause;
-    return findServerProblem(await checkToken(attempt), baseUrl);
+    return findServerProblem(await checkToken(attempt), baseUrl, io);
   } catch (error) {
-    return toProblem(error);
+    return toProblem(error, io);
   }
 }
 

@@ -17,6 +17,7 @@ import {
   storeOption,
 } from "../options/local.ts";
 import { parseText, readOptions, toCommandLine } from "../options/values.ts";
+import type { ServerWork } from "../remote-store.ts";
 import { explainMissing, readStore, selectsServer, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
@@ -106,29 +107,23 @@ interface PlantReader {
   count(filter: PlantFilter): Promise<number>;
   /** The command that shows all plants. */
   readonly listCommand: string;
-  /** Sentences about plants that it lacks. */
-  explainMissing(): Promise<readonly string[]>;
+  /** Sentences about plants that it lacks. Absent for a server, which has all plants that it was sent. */
+  explainMissing?(): Promise<readonly string[]>;
 }
 
-/**
- * Reads plants of a store, or of a server if the command line selects one.
- *
- * @param signal stops requests
- * @param toHints lines after the message of a failed request
- */
+/** Reads plants of a store, or of a server if the command line selects one. */
 async function readTarget<T>(
   run: Run,
   read: (reader: PlantReader) => Promise<T>,
-  signal?: AbortSignal,
-  toHints?: () => readonly string[],
+  work: ServerWork = {},
 ): Promise<T> {
   const { flags, io, terminal } = run;
   if (selectsServer(run)) {
     const { useServer } = await import("../remote-store.ts");
-    return useServer(run, read, signal, toHints);
+    return useServer(run, read, work);
   }
   const { store: url } = readOptions(storeOption, flags, io);
-  return readStore(url, { flags, io, terminal, signal }, (store) =>
+  return readStore(url, { flags, io, terminal, signal: work.signal }, (store) =>
     read({
       get: (id) => store.get(id),
       readPages: (query) => readPlantPages(store, query),
@@ -154,7 +149,7 @@ async function printPlants(run: Run): Promise<void> {
     if (last === undefined) {
       if (!io.stderr.isTTY) return;
       await terminal.note("no plants");
-      for (const hint of await reader.explainMissing()) await terminal.note(hint);
+      for (const hint of (await reader.explainMissing?.()) ?? []) await terminal.note(hint);
       return;
     }
     // A script that sets the limit reads further pages itself.
@@ -187,10 +182,11 @@ async function printPlant(run: Run): Promise<void> {
       throw new CommandError(
         "noSuchPlant",
         `${subject} the ${missing.describe()}: "${reader.listCommand}" shows all plants`,
-        { hints: await reader.explainMissing() },
+        { hints: (await reader.explainMissing?.()) ?? [] },
       );
     },
     () => "some plants are missing in the output",
+    { isMany: readsInput || ids.length > 1 },
   );
 }
 
@@ -230,7 +226,7 @@ async function runExport(run: Run): Promise<void> {
     run,
     (reader, signal) => printRows(readPages(reader, signal), plantRows, style, run),
     () => `some plants are missing in the output${isServer ? `; ${describeRest()}` : ""}`,
-    () => [describeRest()],
+    { isMany: true, toHints: () => [describeRest()] },
   );
 }
 
@@ -239,19 +235,18 @@ async function runExport(run: Run): Promise<void> {
  * so `read` has to. A read that waits for a lock or for PostgreSQL cannot be stopped: it ends with the process.
  *
  * @param toConsequence as for {@link interruptible}
- * @param toHints lines after the message of a failed request
  * @throws CommandError if a signal stops it; StoreError, and every error of `read`
  */
 function readInterruptibly<T>(
   run: Run,
   read: (reader: PlantReader, signal: AbortSignal) => Promise<T>,
   toConsequence: () => string,
-  toHints?: () => readonly string[],
+  work: ServerWork,
 ): Promise<T> {
   const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) => readTarget(run, (reader) => read(reader, signal), signal, toHints),
+    (signal) => readTarget(run, (reader) => read(reader, signal), { ...work, signal }),
     toConsequence,
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;

@@ -116,12 +116,12 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   const version = `${packageVersion} (${interfaceName}), Node.js ${io.nodeVersion} on ${toPlatformName(io)}`;
   yield { subject: "plantstore", state: "ok", message: version };
   const findings = await interruptible(io, (signal) => checkServer(run, signal)).catch(
-    (error: unknown) => ({ server: toError(error) }),
+    (error: unknown) => ({ server: toError(io)(error) }),
   );
   for (const [subject, finding] of Object.entries(findings)) yield { subject, ...finding };
-  yield { subject: "store", ...(await checkStore(run).catch(toError)) };
-  yield { subject: "config", ...(await checkDirectory("config", io).catch(toError)) };
-  yield { subject: "data", ...(await checkDirectory("data", io).catch(toError)) };
+  yield { subject: "store", ...(await checkStore(run).catch(toError(io))) };
+  yield { subject: "config", ...(await checkDirectory("config", io).catch(toError(io))) };
+  yield { subject: "data", ...(await checkDirectory("data", io).catch(toError(io))) };
   yield* listSettings(run);
   for (const name of findServiceVariables(io.env)) {
     const message = `${io.env[name]} is ignored: Kubernetes sets it for a service of this name`;
@@ -134,8 +134,8 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
 }
 
 /** The words of every other command for an error. @throws the error itself, if it is a bug or a signal */
-function toError(error: unknown): Finding {
-  return toFinding(toProblem(error));
+function toError(io: Io): (error: unknown) => Finding {
+  return (error) => toFinding(toProblem(error, io));
 }
 
 function toFinding(problem: CheckProblem): Finding {
@@ -163,7 +163,10 @@ async function checkServer(
       () => `waiting for ${url}`,
       () => checkToken({ ...request, token }),
     );
-  const found = await send().then((check) => findServerProblem(check, url) ?? check, toProblem);
+  const found = await send().then(
+    (check) => findServerProblem(check, url, io) ?? check,
+    (error: unknown) => toProblem(error, io),
+  );
   if (!("isAccepted" in found)) {
     const token = await checkOwnToken(url, undefined, io, signal);
     return { server: { ...toFinding(found), facts }, token };
@@ -172,7 +175,7 @@ async function checkServer(
   const readiness = await checkReadiness(request);
   const server: Finding =
     readiness.state === "notReady"
-      ? toFinding(toErrorProblem({ ok: false, error: readiness.error }, url))
+      ? toFinding(toErrorProblem({ ok: false, error: readiness.error }, url, io))
       : found.isAccepted
         ? { state: "warning", message: `${shown}: accepts plants without a token: tell its owner` }
         : { state: "ok", message: shown };
@@ -199,13 +202,13 @@ async function checkOwnToken(
     const check = await send?.(token);
     if (check === undefined) return { state: "none", message: `${name}: not checked`, facts };
     if (!check.isAccepted) {
-      return { ...toFinding(toErrorProblem(check.response, url, source)), facts };
+      return { ...toFinding(toErrorProblem(check.response, url, io, source)), facts };
     }
     const plaintext = describePlaintext(url);
     const risk = plaintext === undefined ? "" : `; ${plaintext}`;
     return { state: plaintext ? "warning" : "ok", message: `${name}: accepted${risk}`, facts };
   } catch (error) {
-    const failed = toError(error);
+    const failed = toError(io)(error);
     // Without a server on this machine, the server is the only problem: it saves a token.
     if (failed.exitCode !== exitCodes.unavailable.code) return failed;
     return { state: "none", message: "none is saved for this URL" };
@@ -258,7 +261,7 @@ async function checkStore(run: Run): Promise<Finding> {
     return { state, message: `${shown}: ${sentence}`, facts };
   } catch (error) {
     // A command that only reads works.
-    return { ...toError(error), state: "warning", facts };
+    return { ...toError(io)(error), state: "warning", facts };
   }
 }
 
@@ -314,7 +317,7 @@ function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
     try {
       setting = readOption(option, flags[name], io);
     } catch (error) {
-      yield { subject, ...toError(error) };
+      yield { subject, ...toError(io)(error) };
       continue;
     }
     const { value, source } = setting;

@@ -15,7 +15,7 @@ import {
   tokenRevokeOptions,
 } from "../options/local.ts";
 import { readOptions, type Values } from "../options/values.ts";
-import { changeStore, nameStore, readStore, toStoreCommand } from "../store-access.ts";
+import { changeStore, readStore, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 
 const issueCommand: CommandBody = {
@@ -89,10 +89,7 @@ store itself, without a server. Running servers follow within one second.`,
 
 async function runTokenIssue(run: Run): Promise<void> {
   const options = readOptions(tokenIssueOptions, run.flags, run.io);
-  await changeStore(options.store, run, async (store) => {
-    await nameStore(options.store, run, "changes", store);
-    await issueToken(store, options, run);
-  });
+  await changeStore(options.store, run, (store) => issueToken(store, options, run));
 }
 
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
@@ -143,7 +140,6 @@ async function runTokenRevoke(run: Run): Promise<void> {
   const { store: url, json, ...delays } = readOptions(tokenRevokeOptions, flags, io);
   const delayMs = delays.delayMs ?? delays.oldDelayMs;
   const token = await changeStore(url, run, async (store) => {
-    await nameStore(url, run, "changes", store);
     const nowMs = Date.now();
     const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs, run);
     if (found.revokedAtMs !== undefined) {

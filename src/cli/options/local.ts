@@ -16,7 +16,6 @@ import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import { isServiceAddress } from "./values.ts";
 import {
-  bulkRetryOption,
   createOptions,
   file,
   jsonOption,
@@ -251,11 +250,7 @@ export const serverOptions = {
   tokenFile: { ...createOptions.tokenFile, ...serverGroup },
   cacert: { ...createOptions.cacert, ...serverGroup },
   timeoutMs: { ...createOptions.timeoutMs, ...serverGroup },
-  retries: {
-    ...bulkRetryOption.retries,
-    ...serverGroup,
-    shownDefault: `${bulkRetryOption.retries.default}`,
-  },
+  retries: { ...createOptions.retries, ...serverGroup },
 } as const satisfies Options;
 
 /** Options of `get`: where a command finds plants, in a store or on a server. */

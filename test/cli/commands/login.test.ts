@@ -174,7 +174,7 @@ describe("login", () => {
   it("names the right URL for a wrong path, and asks for no token", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const { origin } = new URL(server.url);
-    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants (check the path of --url, which is ${origin}; request `;
+    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants (check --url, which is ${origin}; request `;
     expect(await login(origin, testToken)).toExit(7, containing(problem));
   });
 

@@ -361,7 +361,7 @@ describe("status checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], { server: { url: `${server.url}/plants` } });
     expect(exitCode).toBe(7);
     expect(find("server")).toMatch(
-      /^error: error 40400: unknown path "\/plants\/plants": .*POST \/plants \(check the path of /,
+      /^error: error 40400: unknown path "\/plants\/plants": .*POST \/plants \(remove \/plants from /,
     );
     expect(find("token")).toMatch(/: not checked$/);
   });

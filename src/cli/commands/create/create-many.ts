@@ -2,13 +2,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { LocatedError } from "../../../records/located-error.ts";
-import { StoppedError, UnavailableError } from "../../../client/results.ts";
+import { StoppedError } from "../../../client/results.ts";
 import { toShellWord } from "../../../core/messages.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError, exitCodes, Interruption, UsageError } from "../../command-error.ts";
-import { toAdvice, toExitCode, toFailure } from "../../command-failure.ts";
+import {
+  describeUnavailable,
+  toDetails,
+  toErrorSentence,
+  toExitCode,
+  toFailure,
+} from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
 import { createOptions } from "../../options/remote.ts";
@@ -16,7 +22,6 @@ import { toCommandLine } from "../../options/values.ts";
 import { tracePost } from "../../request-trace.ts";
 import { sendOne } from "./create-one.ts";
 import { type CreateRun, findTokenToSend, toRequest } from "./create-run.ts";
-import { describeUnavailable, reportError, toDetails } from "./failure-messages.ts";
 import {
   openRecordInput,
   type NumberedRecord,
@@ -205,7 +210,7 @@ async function sendMany(
   if (signal !== undefined || failure !== undefined || isEarly) {
     const { advice, command } = toResume(report, failure, input, run);
     const exitCode = await reportEnd(signal, failure, advice, found?.source ?? "", run);
-    await terminal.command(command);
+    if (command !== undefined) await terminal.command(command);
     return exitCode;
   }
   if (total === 0 && !isQuiet) {
@@ -224,15 +229,19 @@ function isExpected(error: unknown, { abort }: CreateRun): boolean {
   return error instanceof CommandError && !abort.aborted;
 }
 
-/** How to resume the run: the end of a sentence, and the command line. With a file of rejects, only records that it lacks are sent again. */
+/**
+ * How to resume the run: the end of a sentence, and the command line unless no record has a result. With a file of rejects,
+ * only records that it lacks are sent again.
+ */
 function toResume(
   { resumeAt, tally }: RecordReport,
   failure: unknown,
   { position, paths }: RecordInput,
   { options, flags }: CreateRun,
-): { readonly advice: string; readonly command: string } {
+): { readonly advice: string; readonly command?: string } {
   const isSyntax = failure instanceof CommandError && failure.cause instanceof InputSyntaxError;
   const correct = isSyntax ? "correct the input, then " : "";
+  if (tally.total === 0) return { advice: `${correct}run the same command again` };
   const { rejectsPath } = options;
   const isChanged = rejectsPath !== undefined && tally.missing > 0;
   const toNote = (verb: string): string => (isChanged ? ` (${verb} ${rejectsPath})` : "");
@@ -249,7 +258,7 @@ async function reportEnd(
   failure: unknown,
   advice: string,
   tokenSource: string,
-  { options, terminal }: CreateRun,
+  { options, io, terminal }: CreateRun,
 ): Promise<number> {
   if (signal !== undefined) {
     const { message, exitCode } = new Interruption(signal, advice);
@@ -261,17 +270,19 @@ async function reportEnd(
     await terminal.note(`${reason}: ${advice}`);
     return exitCodes.someMissing.code;
   }
-  const cause = failure instanceof StoppedError ? failure.cause : failure;
-  if (cause instanceof Object && "ok" in cause) {
-    const response = cause as Parameters<typeof toDetails>[0];
-    const details = [...toDetails(response, tokenSource, options.url), advice];
-    await reportError(response.error, details, terminal);
-    return toExitCode(response.error.error);
+  const cause: unknown = failure instanceof StoppedError ? failure.cause : failure;
+  if (failure instanceof StoppedError && "ok" in failure.cause) {
+    const details = [...toDetails(failure.cause, options.url, io, tokenSource), advice];
+    const { error } = failure.cause;
+    await terminal.error(toErrorSentence(error, details), error.error);
+    return toExitCode(error.error);
   }
-  const { message = "the output was closed", exitCode } = toFailure(cause);
-  const isUnavailable = cause instanceof UnavailableError;
   // The advice says that the command can be repeated.
-  const reason = isUnavailable ? toAdvice(cause, "the plant may or may not exist") : message;
-  await terminal.error(`${reason}; ${advice}`);
+  const { message = "the output was closed", exitCode } = toFailure(
+    cause,
+    io,
+    "the plant may or may not exist",
+  );
+  await terminal.error(`${message}; ${advice}`);
   return exitCode;
 }

@@ -102,8 +102,8 @@ export async function sendOne(
     throw response;
   }
   if (isDecided && !response.ok) {
-    const { toDetails } = await import("./failure-messages.ts");
-    await printError(result, id, toDetails(response, found?.source, url), run);
+    const { toDetails } = await import("../../command-failure.ts");
+    await printError(result, id, toDetails(response, url, run.io, found?.source), run);
     return exitCodes[categorizeError(response.error.error)].code;
   }
   await printError(result, id, response === undefined ? details : [], run);
@@ -119,7 +119,7 @@ async function send(
   const { options, io, terminal, abort } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
   const printRetry = async (retry: Retry): Promise<void> => {
-    const { describeUnavailable } = await import("./failure-messages.ts");
+    const { describeUnavailable } = await import("../../command-failure.ts");
     const { attempt, delayMs } = retry;
     const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
     await terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
@@ -193,11 +193,10 @@ async function printError(
   run: CreateRun,
 ): Promise<void> {
   const { io, terminal } = run;
-  const { reportError } = await import("./failure-messages.ts");
-  const { error: problem } = result;
-  const report = () => reportError(problem, details, terminal);
+  const { toErrorSentence } = await import("../../command-failure.ts");
+  const { error } = result.error;
+  const report = () => terminal.error(toErrorSentence(result.error, details), error);
   await printResult(result, id, run, report);
-  const { error } = problem;
   // The user has read the JSON already.
   if (io.stdout.isTTY && io.stderr.isTTY && error !== undefined && findErrorRow(error)) {
     const advice = `"plantstore explain ${error}" shows how to fix it`;

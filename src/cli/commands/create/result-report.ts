@@ -1,9 +1,8 @@
 /** Result lines, warnings, counts and the summary of a bulk create. */
 import type { Outcome } from "../../../client/create-plants.ts";
-import { type ItemResult, type Rejection, UnavailableError } from "../../../client/results.ts";
+import type { ItemResult, Rejection } from "../../../client/results.ts";
 import { escapeUnprintable } from "../../../core/messages.ts";
 import { toPlantJson } from "../../../core/plant.ts";
-import { toAdvice } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import type { CreateRun } from "./create-run.ts";
 import { type NumberedRecord, type RecordPosition, UnknownMembers } from "./record-input.ts";
@@ -91,7 +90,7 @@ export class RecordReport {
       if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
       if (result === undefined) continue;
       if (this.#hasSentences) {
-        if ("error" in result) lines.push(...(await this.#toSentenceLines(item, result)));
+        if ("error" in result) lines.push(toRecordSentence(item, result, this.#withFile));
       } else if (!this.#run.options.isQuiet || isMissing(outcome)) {
         lines.push(toRecordJson(item, result, this.#withFile));
       }
@@ -104,15 +103,6 @@ export class RecordReport {
       this.#setResumeAt(outcomes[0]);
       throw error;
     }
-  }
-
-  async #toSentenceLines(item: NumberedRecord, result: MissingResult): Promise<readonly string[]> {
-    const sentence = toRecordSentence(item, result, this.#withFile);
-    const { columns } = this.#run.io.stdout;
-    // A terminal that does not report its width has 0 columns.
-    if (!columns) return [sentence];
-    const { wrapText } = await import("../../terminal/text-width.ts");
-    return wrapText(sentence, columns, 0, sentenceIndent).split("\n");
   }
 
   #needsResend({ result }: RecordOutcome): boolean {
@@ -150,9 +140,6 @@ function toRecordJson(
 /** Result of a rejected or failed record. */
 type MissingResult = Extract<ItemResult, { readonly error: Rejection }>;
 
-/** Indentation of the further lines of a sentence. */
-const sentenceIndent = 2;
-
 /** Returns the result of a rejected or failed record as a sentence, without control characters. */
 function toRecordSentence(
   { path, line, content: { id } }: NumberedRecord,
@@ -164,9 +151,7 @@ function toRecordSentence(
   const { status, error: rejection, requestId } = result;
   const number = rejection.error === undefined ? "" : ` ${rejection.error}`;
   const request = requestId === undefined ? "" : ` (request ${requestId})`;
-  return escapeUnprintable(
-    `${position}${plant}${status}${number}: ${toMessage(rejection)}${request}`,
-  );
+  return escapeUnprintable(`${position}${plant}${status}${number}: ${rejection.message}${request}`);
 }
 
 /** Returns the result of a single plant as one line. */
@@ -184,14 +169,9 @@ function toResultMembers(id: bigint | undefined, result: ItemResult): string {
   const start = `${idMember}"status":"${result.status}"`;
   if ("plant" in result) return `${start},"plant":${toPlantJson(result.plant)}`;
   const { error: rejection, requestId } = result;
-  const { error } = rejection;
-  const message = toMessage(rejection);
+  const { error, message } = rejection;
   const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
   return `${start},"error":${JSON.stringify({ error, message })}${request}`;
-}
-
-function toMessage(rejection: Rejection): string {
-  return rejection instanceof UnavailableError ? toAdvice(rejection) : rejection.message;
 }
 
 /** Status of a record. */

@@ -1,6 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { PassThrough } from "node:stream";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { saveSettings } from "../../../../src/cli/config/saved-settings.ts";
 import {
   type Responder,
   errorResponse,
@@ -15,6 +17,7 @@ import {
   runCli,
   startCli,
 } from "../../../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const fern = ["--id", "1", "--name", "fern"];
 
@@ -129,13 +132,25 @@ describe("an Error", () => {
     );
   });
 
-  it.each([
-    [40000, "--url"],
-    [40400, "the path of --url"],
-  ])("%i advises to check %s", async (error, part) => {
+  it.each([40000, 40400])("%i advises to check the URL", async (error) => {
     const { url, ...result } = await createWith(errorResponse(error));
-    const problem = `error ${error}: message of ${error} (check ${part}, which is ${url})\n`;
+    const problem = `error ${error}: message of ${error} (check PLANTSTORE_URL, which is ${url})\n`;
     expect(result).toExit(7, problem, containing(`{"error":${error},`));
+  });
+
+  it("of a wrong path advises to change the URL where it comes from", async () => {
+    const { url } = await openScriptedServer(errorResponse(40400));
+    const home = await createTemporaryDirectory();
+    const run = async (args: readonly string[], variable = "") => {
+      const env = { PLANTSTORE_TOKEN: "secret", PLANTSTORE_URL: variable };
+      return (await runCli(["create", ...fern, ...args], { env, home })).stderr;
+    };
+    await saveSettings(join(home, ".config/plantstore"), { url: `${url}/saved` });
+    expect(await run([])).toContain("(check the URL of the last login, which is ");
+    expect(await run([], `${url}/v1`)).toContain("(check PLANTSTORE_URL, which is ");
+    expect(await run(["--url", url], `${url}/v1`)).toContain("(check --url, which is ");
+    const whole = await run(["--url", `${url}/v1/plants`], `${url}/v2`);
+    expect(whole).toContain("(remove /plants from --url, which is ");
   });
 
   it("names the request id", async () => {
@@ -210,7 +225,7 @@ describe("an unavailable plant store", () => {
 
   it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
-    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve --port ${new URL(url).port}", or check --url\n`;
+    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve --port ${new URL(url).port}", or check PLANTSTORE_URL\n`;
     expect(await createAt(url)).toExit(6, problem);
   });
 
@@ -265,9 +280,9 @@ describe("an unavailable plant store", () => {
     expect(await createWith((response) => response.destroy(), {}, args)).toExit(6, problem);
   });
 
-  it("with an unknown host advises to check --url", async () => {
+  it("with an unknown host advises to check the URL", async () => {
     const problem =
-      /error: cannot resolve the host of http:\/\/plantstore\.invalid \((?:unknown name|no name server responded)\): check --url\n$/;
+      /error: cannot resolve the host of http:\/\/plantstore\.invalid \((?:unknown name|no name server responded)\): check PLANTSTORE_URL\n$/;
     expect(await createAt("http://plantstore.invalid", ["--retry", "0"])).toExit(6, problem);
   });
 
@@ -301,7 +316,7 @@ describe("another kind of server", () => {
   ])("that %s is reported with the reason, and exit code 7", async (_what, respond, reason) => {
     const { url, exitCode, stdout, stderr } = await createWith(respond);
     expect({ exitCode, stdout }).toEqual({ exitCode: 7, stdout: "" });
-    expect(stderr).toMatch(/^error: [^\n]*: check --url\n$/);
+    expect(stderr).toMatch(/^error: [^\n]*: check PLANTSTORE_URL\n$/);
     expect(stderr).toContain(`${url}/plants is not a plant store `);
     expect(stderr).toContain(reason);
   });
