@@ -177,7 +177,11 @@ function dispatch(
         finish();
         abort();
       },
-      onResponseEnd: finish,
+      onResponseEnd() {
+        finish();
+        // undici keeps these functions for up to 256 further requests: without the controller, they hold little.
+        abort = () => {};
+      },
       onResponseError: (_, error) => fail(error),
     });
   });
