@@ -50,9 +50,15 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   // node:http reports no error in the body of a request for another protocol: it gets the request as one without.
   server.on("upgrade", (message: IncomingMessage, stream: Duplex, rest: Buffer) => {
     const connection = connections.get(stream);
-    const left = (stream as Slicer).stopReading();
+    const slicer = stream as Slicer;
+    const input = Buffer.concat([toHead(message), rest, slicer.stopReading()]);
     if (connection === undefined || connection.isEnding) return;
-    pass(connection, Buffer.concat([toHead(message), rest, left]));
+    // node:http may still hold back the responses before it.
+    const readMore = (): void => {
+      if (connection.isSettled) pass(connection, input);
+    };
+    connection.use({ hasBytes: true, readMore }, slicer);
+    readMore();
   });
 
   function pass(connection: Connection, input: Buffer): void {

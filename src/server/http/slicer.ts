@@ -40,7 +40,7 @@ export class Slicer extends Duplex {
 
   /** Reads no more. @returns the bytes that node:http did not get */
   stopReading(): Buffer {
-    this.#socket.off("data", this.#onData).off("end", this.#onEnd);
+    this.#socket.pause().off("data", this.#onData).off("end", this.#onEnd);
     return this.#input;
   }
 

@@ -170,9 +170,11 @@ const upgrade = "Connection: Upgrade\r\nUpgrade: h2c\r\n";
 
 it("responds in order to the requests before one for another protocol", async () => {
   await using server = await startServer();
-  const requests = create(1) + toRawGet("/healthz") + create(2, "fern", { headers: upgrade });
+  const before = create(1) + getHealth.repeat(3) + create(1, "moss");
+  const requests = before + create(2, "fern", { headers: upgrade });
   using connection = await sendRaw(server.port, requests + create(3));
-  expect(await connection.resultsAtEnd()).toEqual(["200", "200", "200"]);
+  const results = ["200", "200", "200", "200", "400 40900", "200"];
+  expect(await connection.resultsAtEnd()).toEqual(results);
 });
 
 it("rejects a malformed chunk of a request for another protocol at once", async () => {
