@@ -8,6 +8,7 @@ import {
   toReason,
   UnavailableError,
 } from "../client/results.ts";
+import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
 import { operations } from "../core/contract.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
@@ -149,9 +150,11 @@ function toRefusedAdvice(url: string, detail: string, checkUrl: string): string 
  */
 function adviseUrl(url: string, io: Io): string {
   const { value = "", source = "the default", savedBy } = readDefaultUrl(io) ?? {};
-  const isFlag = source === "the default" || !(url.startsWith(value) || value.startsWith(url));
-  const name = isFlag ? "--url" : savedBy === undefined ? source : `the URL of the ${savedBy}`;
   const { path } = operations.create;
+  const origin = attempt(() => toEndpoint(value).origin);
+  const isSame = url === origin || (origin !== undefined && url.startsWith(joinPath(value, path)));
+  const isFlag = source === "the default" || !isSame;
+  const name = isFlag ? "--url" : savedBy === undefined ? source : `the URL of the ${savedBy}`;
   return url.includes(path + path) ? `remove ${path} from ${name}` : `check ${name}`;
 }
 

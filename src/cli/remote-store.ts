@@ -9,6 +9,7 @@ import {
   StoppedError,
   UnavailableError,
 } from "../client/results.ts";
+import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../core/store.ts";
@@ -136,7 +137,8 @@ export class RemoteStore {
     if (!(failure instanceof StoppedError)) return failure;
     const { cause } = failure;
     const { error } = cause;
-    if (error.error === errorTable.noSuchMethod.error) {
+    const isPathTwice = this.#url.endsWith(operations.create.path);
+    if (error.error === errorTable.noSuchMethod.error && !isPathTwice) {
       const message = `the plant store at ${this.#url} only creates plants: start it with --operations all`;
       return new CommandError("noPlantStore", message, { cause: failure });
     }

@@ -42,7 +42,7 @@ export async function readAuthorities(
 ): Promise<string | undefined> {
   const { certificates } = await import("../library/client-certificates.ts");
   const { openFile, readBytes } = await import("./input.ts");
-  const name = `the file ${path} of --cacert`;
+  const name = `the file of certificates ${path}`;
   const bytes = await readBytes(() => openFile(path), name, maxCertificatesBytes, signal);
   return parseText(name, new TextDecoder().decode(bytes), certificates);
 }

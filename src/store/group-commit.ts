@@ -80,7 +80,9 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     if (batch.entries.length === eagerBatch) commitIfDue();
     else if (commitsInFlight === 0) endOfTurn ??= setImmediate(commitIfDue);
     return batch.results.then((results) => {
-      return { result: results[index] as ResultOf<Entry>, plants: results.length };
+      const result = results[index];
+      if (result === undefined) throw new StoreError("failed", "the engine left out a change");
+      return { result: result as ResultOf<Entry>, plants: results.length };
     });
   }
 

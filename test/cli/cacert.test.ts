@@ -112,7 +112,7 @@ describe("--cacert", () => {
       const isReport = args[0] === "status";
       const message = isReport ? stdout : stderr;
       expect(message).toMatch(problem);
-      expect(message).toContain(`the file ${path} of --cacert `);
+      expect(message).toContain(`the file of certificates ${path} `);
     }
   });
 });

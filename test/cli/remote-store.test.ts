@@ -97,6 +97,17 @@ describe("the server", () => {
     },
   );
 
+  it.each(["list", "get 1", "delete 1 --yes"])(
+    "has the path of the operation in %s: exit code 7, and the advice to remove it",
+    async (line) => {
+      const { url } = await startAll([fern]);
+      const args = [...line.split(" "), "--url", `${url}/plants`];
+      const { exitCode, stderr } = await runCli(args, { env });
+      expect(exitCode).toBe(7);
+      expect(stderr).toContain("(remove /plants from --url, which is ");
+    },
+  );
+
   it.each(["list", "get 1", "export", "delete 1 --yes"])(
     "has a wrong path in %s: exit code 7",
     async (line) => {

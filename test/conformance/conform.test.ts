@@ -161,7 +161,7 @@ describe("with a plant store, conform", () => {
     expect(untrusted.stderr).toContain("is not signed by a trusted authority");
     const unreadable = await run([...args, "--cacert", `${cacert}.old`]);
     expect(unreadable).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(unreadable.stderr).toContain(".old of --cacert does not exist");
+    expect(unreadable.stderr).toContain(".old does not exist");
   });
 
   it.each(["", "/v1"])("tests a server behind a Unix socket, base path %j", async (basePath) => {

@@ -48,12 +48,9 @@ it.runIf(process.platform === "linux")("says so, whichever file cannot be opened
   for (let limit = 22; ; limit++) {
     const { output, code } = await serve(limit);
     if (output.startsWith("http://")) break;
-    // SQLite does not say why it cannot open a file.
-    const isOfSqlite = output.includes("unable to open database file");
-    if (isOfSqlite) expect(code, output).toBe(2);
     // As in other commands, a store that cannot be opened for a reason that passes is 6.
-    else expect(code, output).toBe(output.startsWith("error: the store") ? 6 : 1);
-    if (!isOfSqlite) expect(output).toContain("too many open files");
+    expect(code, output).toBe(output.startsWith("error: the store") ? 6 : 1);
+    expect(output).toContain("too many open files");
     expect(output).not.toContain("this is a bug in plantstore");
     expect(output).not.toContain("may or may not have been stored");
     outputs.push(output);

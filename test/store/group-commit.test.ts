@@ -324,6 +324,11 @@ describe("a commit that fails", () => {
     expect(await read).toBeUndefined();
     await expect(closed).resolves.toBeUndefined();
   });
+
+  it("is also one without a result for a change", async () => {
+    const { store } = openStagedStore(undefined, { commit: async () => [] });
+    await expect(create(store, 1n)).rejects.toMatchObject({ reason: "failed" });
+  });
 });
 
 describe("the close of a store", () => {

@@ -109,10 +109,18 @@ async function logIn(
   const readGiven = async () => assertToken(await readTokenFile(tokenFile, io, signal));
   const text = (): string => "reading the token";
   const given = isTyped ? undefined : await run.terminal.showWhile(text, readGiven);
-  const problem = await saveIfAccepted({ ...options, ca }, given, run, signal).catch(
-    (error: unknown) => toProblem(error, io),
+  const token = await findAccepted({ ...options, ca }, given, run, signal).catch((error: unknown) =>
+    toProblem(error, io),
   );
-  return problem && { ...problem, hints: [`nothing was saved${adviseRevoking(given)}`] };
+  if (typeof token !== "string") {
+    return { ...token, hints: [`nothing was saved${adviseRevoking(given)}`] };
+  }
+  signal.throwIfAborted();
+  // The certificates in PLANTSTORE_CACERT are of no use for http.
+  const savedCa = url.startsWith("https:") ? ca : undefined;
+  await saveToken(directory, { origin: toEndpoint(url).origin, token, ca: savedCa }, io);
+  await saveSettings(directory, { url });
+  return undefined;
 }
 
 function assertToken(found: FoundToken): FoundToken {
@@ -127,13 +135,17 @@ function adviseRevoking(given: FoundToken | undefined): string {
   return `; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it`;
 }
 
-/** @param given undefined to use the saved token if it works, and to ask for one otherwise */
-async function saveIfAccepted(
+/**
+ * Returns the token if the server accepts it, or the problem.
+ *
+ * @param given undefined to use the saved token if it works, and to ask for one otherwise
+ */
+async function findAccepted(
   options: Options & { readonly ca: string | undefined },
   given: FoundToken | undefined,
   { io, terminal }: Run,
   signal: AbortSignal,
-): Promise<CheckProblem | undefined> {
+): Promise<string | CheckProblem> {
   const { url: baseUrl, timeoutMs, tokenFile, ca } = options;
   const { origin } = toEndpoint(baseUrl);
   const directory = findConfigDirectory(io);
@@ -158,12 +170,7 @@ async function saveIfAccepted(
     const result = await check(token);
     if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, io, found.source);
   }
-  signal.throwIfAborted();
-  // The certificates in PLANTSTORE_CACERT are of no use for http.
-  const savedCa = baseUrl.startsWith("https:") ? ca : undefined;
-  await saveToken(directory, { origin, token, ca: savedCa }, io);
-  await saveSettings(directory, { url: baseUrl });
-  return undefined;
+  return token;
 }
 
 /** Reports the new default, and which tokens are left. */

@@ -45,7 +45,7 @@ const simpleLength = /^(?:0|[1-9]\d{0,8})$/;
 /** Headers that differ between the requests of a client. */
 const changingHeader = /\r\n(?:trace(?:parent|state)|x-[a-z-]+-id):/i;
 
-/** Maximum length of a create whose rest the lane waits for: a network cuts requests at any byte. */
+/** Maximum length of an incomplete create in the lane: a network cuts requests at any byte. */
 const maxCutBytes = 16 * 1024;
 
 /** Returns a function that finds the simple create which begins at `start`; "cut" if its head is incomplete. */

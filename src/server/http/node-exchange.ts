@@ -99,12 +99,15 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   return pass;
 }
 
+/** Headers by which node:http recognizes a request for another protocol. */
+const upgradeHeader = /^(?:upgrade|(?:proxy-)?connection)$/i;
+
 /** Returns the head of a request as that of one for HTTP/1.1, and the last one of its connection. */
 function toHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   let head = `${method} ${url} HTTP/${httpVersion}\r\nConnection: close\r\n`;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? "";
-    if (name.toLowerCase() !== "connection") head += `${name}: ${rawHeaders[index + 1]}\r\n`;
+    if (!upgradeHeader.test(name)) head += `${name}: ${rawHeaders[index + 1]}\r\n`;
   }
   return Buffer.from(`${head}\r\n`, "latin1");
 }

@@ -12,6 +12,7 @@ export class Slicer extends Duplex {
   readonly #countBytes: () => number;
   #input: Buffer;
   #isWanted = false;
+  #hasStopped = false;
   /** Bytes that node:http has got. */
   passedBytes = 0;
 
@@ -40,6 +41,7 @@ export class Slicer extends Duplex {
 
   /** Reads no more. @returns the bytes that node:http did not get */
   stopReading(): Buffer {
+    this.#hasStopped = true;
     this.#socket.pause().off("data", this.#onData).off("end", this.#onEnd);
     return this.#input;
   }
@@ -51,7 +53,7 @@ export class Slicer extends Duplex {
 
   /** Passes the next bytes to node:http, if it wants any and may have them; or the end of the input. */
   readMore(): void {
-    if (!this.#isWanted || this.isPaused() || this.writableEnded) return;
+    if (!this.#isWanted || this.#hasStopped || this.isPaused() || this.writableEnded) return;
     if (!this.hasBytes && !this.#socket.readableEnded) this.#socket.resume();
     else {
       const slice = this.#input.subarray(0, this.#countBytes());

@@ -1,7 +1,8 @@
 /** SQLite itself: Node's own where it has one, else the package with the same interface; and its errors. */
-import { existsSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
-import { StoreError } from "../../core/store.ts";
+import { devNull } from "node:os";
+import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import {
   createFailureMap,
   createStoreError,
@@ -119,13 +120,36 @@ const codesByMessage: ReadonlyMap<string, number> = new Map([
   ["database disk image is malformed", 11],
 ]);
 
-const { toFailureKind, toStoreError } = createFailureMap(kinds, (error) => {
+const { toFailureKind, toStoreError: toKnownError } = createFailureMap(kinds, (error) => {
   const code =
     "errcode" in error ? Number(error.errcode) : (codesByMessage.get(error.message) ?? 0);
   return [code, code & 0xff];
 });
 
-export { toFailureKind, toStoreError };
+export { toFailureKind };
+
+/** Maps an error to the store's; a StoreError stays the same. */
+export function toStoreError(error: unknown, path: string): StoreError {
+  return toFailureKind(error) === failures.notOpened && isShortOfFiles()
+    ? createStoreError(failures.noFiles, path, error)
+    : toKnownError(error, path);
+}
+
+/** More than SQLite opens at once for a database: the file, its log, its journal and their directory. */
+const filesOfDatabase = 8;
+
+/** Checks whether the process can open few more files. SQLite does not report why it cannot open one. */
+function isShortOfFiles(): boolean {
+  const files: number[] = [];
+  try {
+    while (files.length < filesOfDatabase) files.push(openSync(devNull, "r"));
+    return false;
+  } catch (error) {
+    return hasTooManyFiles(error);
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
 
 /** Creates the error for damage that SQLite found in a check. */
 export function createDamageError(path: string, finding: string): StoreError {

@@ -766,7 +766,8 @@ it("logs an uncaught error with its stack, and continues to serve", async () => 
 describe("the end of the parent process", () => {
   it.each<[what: string, env: Readonly<Record<string, string>>]>([
     ["npm start", { npm_lifecycle_event: "start", npm_package_name: "plantstore" }],
-    ["npx", { npm_lifecycle_event: "npx" }],
+    ["npx", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'plantstore'" }],
+    ["npx -c", { npm_lifecycle_event: "npx", npm_lifecycle_script: "plantstore serve" }],
   ])("stops a server that %s started", async (_what, env) => {
     const run = await serve([], { env });
     expect(run.endParent()).toBe(true);
@@ -781,6 +782,7 @@ describe("the end of the parent process", () => {
       "another script of the package",
       { npm_lifecycle_event: "dev", npm_package_name: "plantstore" },
     ],
+    ["a program that npx runs", { npm_lifecycle_event: "npx", npm_lifecycle_script: "'vitest'" }],
   ])("is not watched by a server that %s started", async (_what, env) => {
     const run = await serve([], { env });
     expect(run.endParent()).toBe(false);

@@ -177,6 +177,29 @@ it("responds in order to the requests before one for another protocol", async ()
   expect(await connection.resultsAtEnd()).toEqual(results);
 });
 
+it("reads the body of a request for another protocol that arrives while responses are owed", async () => {
+  await using server = await startHeldServer();
+  using connection = await sendRaw(server.port, getHealth);
+  await connection.responses(1);
+  const request = create(2, "fern", { headers: upgrade });
+  connection.socket.write(create(1) + request.slice(0, -5));
+  await server.held.isWaiting(1);
+  await untilRead(server.port);
+  connection.socket.write(request.slice(-5));
+  await untilRead(server.port);
+  server.held.release("created");
+  await server.held.isWaiting(1);
+  server.held.release("created");
+  expect(await connection.resultsAtEnd()).toEqual(["200", "200", "200"]);
+});
+
+it("reads a request for another protocol once, whichever header of a connection names it", async () => {
+  await using server = await startServer();
+  const proxy = "GET / HTTP/1.1\r\nHost: h\r\nProxy-Connection: Upgrade\r\nUpgrade: x\r\n\r\n";
+  expect(await exchangeRaw(server.port, proxy)).toMatchObject({ status: 404 });
+  expect(await exchangeRaw(server.port, getHealth)).toMatchObject({ status: 200 });
+});
+
 it("rejects a malformed chunk of a request for another protocol at once", async () => {
   await using server = await startServer({ requestTimeoutMs: 3_600_000 });
   const chunked = `${toRawHead({ headers: upgrade })}Transfer-Encoding: chunked\r\n\r\n`;

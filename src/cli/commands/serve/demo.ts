@@ -60,6 +60,7 @@ export function clearHourly(
       (error: unknown) => log.error(error),
     );
   };
-  const timer = setInterval(clear, clearIntervalMs);
+  // The server keeps the process alive; before it, seeds may still be read when the server is to stop.
+  const timer = setInterval(clear, clearIntervalMs).unref();
   stop.addEventListener("abort", () => clearInterval(timer));
 }

@@ -77,15 +77,15 @@ async function saveFirstUrl(url: string, directory: string): Promise<void> {
 /**
  * Finds the origin for which the token of a server is saved.
  *
- * @returns undefined if none is: with PLANTSTORE_TOKEN or `--ephemeral`, at any free port, and for a Unix socket that clients
- *   cannot name, because its path is unknown, abstract or too long, or has a colon
+ * @returns undefined if none is: with PLANTSTORE_TOKEN, `--ephemeral` or `--demo`, whose token is published, at any free port,
+ *   and for a Unix socket that clients cannot name, because its path is unknown, abstract or too long, or has a colon
  */
 export function findSavedOrigin(
-  { environmentToken, isEphemeral, port, basePath, socketPath, socketFd }: ServeOptions,
+  { environmentToken, isEphemeral, isDemo, port, basePath, socketPath, socketFd }: ServeOptions,
   url: string,
 ): string | undefined {
   const isAnyPort = port === 0 && (socketPath ?? socketFd) === undefined;
-  if (environmentToken !== undefined || isEphemeral || isAnyPort) return undefined;
+  if (environmentToken !== undefined || isEphemeral || isDemo || isAnyPort) return undefined;
   try {
     const { origin } = toEndpoint(parseBaseUrl(url));
     return !url.startsWith("unix:") || toUnixUrl(origin, basePath) === url ? origin : undefined;

@@ -194,15 +194,20 @@ async function listWarnings(
   return warnings;
 }
 
+/** npm quotes the name for the shell. */
+const npxScript = /^(["']?)plantstore\1(?:\s|$)/;
+
 /**
- * Checks whether `npm start` of plantstore itself or `npx` started this process. Such a process ends with npm; one that a
- * user's own npm script started does not.
+ * Checks whether `npm start` of plantstore itself or `npx plantstore` started this process. Such a process ends with npm;
+ * one that another program of npm started does not.
  */
 export function isStartedByNpm({
   npm_lifecycle_event: event,
+  npm_lifecycle_script: script = "",
   npm_package_name: packageName,
 }: Environment): boolean {
-  return event === "npx" || (event === "start" && packageName === "plantstore");
+  if (event === "npx") return npxScript.test(script);
+  return event === "start" && packageName === "plantstore";
 }
 
 /** The words with which a user can run this program from another terminal, for a shell. */
