@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { clearHourly } from "../../../../src/cli/commands/serve/demo.ts";
 import { createMemoryStore } from "../../../../src/store/open-store.ts";
 import { containing, runCli, startServe } from "../../../helpers/run-cli.ts";
+import { findFreePort } from "../../../helpers/postgres-server.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const token = "token-of-the-documentation";
@@ -58,6 +59,17 @@ describe("--demo", () => {
     await writeFile(path, lines.join(""));
     return path;
   }
+
+  it("never takes the token that is saved for its address", async () => {
+    const home = await createTemporaryDirectory();
+    const args = ["--port", String(await findFreePort())];
+    const first = await startServe(args, { home });
+    const create = ["create", "--id", "1", "--name", "fern", "--url", first.url];
+    expect((await runCli(create, { home })).exitCode).toBe(0);
+    await first.stop();
+    await startServe(["--demo", ...args], { home });
+    expect((await runCli(create, { home })).exitCode).toBe(4);
+  });
 
   it("serves all operations from a store in memory to every origin, and says what it is", async () => {
     const { url, stderr } = await serve(["--demo", "--seed", await writeSeeds(2)]);
