@@ -245,8 +245,9 @@ function toResume(
   const { rejectsPath } = options;
   const isChanged = rejectsPath !== undefined && tally.missing > 0;
   const toNote = (verb: string): string => (isChanged ? ` (${verb} ${rejectsPath})` : "");
-  const advice = `${correct}resume with the command below${toNote("extends")}, or repeat the whole run${toNote("replaces")}`;
   const { path, line } = resumeAt ?? position;
+  const how = path === "-" ? "the command below and the same input" : "the command below";
+  const advice = `${correct}resume with ${how}${toNote("extends")}, or repeat the whole run${toNote("replaces")}`;
   const command = toCommandLine("create", createOptions, flags, { fromLine: `${line}` });
   const rest = paths.slice(paths.indexOf(path));
   return { advice, command: [command, ...rest.map(toShellWord)].join(" ") };

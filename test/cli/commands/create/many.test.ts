@@ -60,7 +60,8 @@ function toTable(records: readonly string[]): string {
 
 /** The end of the messages of a run that can be resumed. @param command after `plantstore create` */
 function resumeWith(command: string): string {
-  return `resume with the command below, or repeat the whole run\n  plantstore create ${command}\n`;
+  const input = command.endsWith(" -") ? " and the same input" : "";
+  return `resume with the command below${input}, or repeat the whole run\n  plantstore create ${command}\n`;
 }
 
 /** Matches exactly one summary line. */
