@@ -70,7 +70,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
   it.each<[what: string, reason: RegExp, make: (path: string) => Promise<unknown>]>([
     [
       "a missing file",
-      /does not exist: check the path \("plantstore serve" creates a new store\)/,
+      /does not exist: check the path \("plantstore serve" creates a store, and "plantstore backup" a copy\)/,
       () => Promise.resolve(),
     ],
     ["an empty file", /is an empty file: choose another path$/m, (path) => writeFile(path, "")],

@@ -16,6 +16,7 @@ import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import { isServiceAddress } from "./values.ts";
 import {
+  bulkRetryOption,
   createOptions,
   file,
   jsonOption,
@@ -250,7 +251,11 @@ export const serverOptions = {
   tokenFile: { ...createOptions.tokenFile, ...serverGroup },
   cacert: { ...createOptions.cacert, ...serverGroup },
   timeoutMs: { ...createOptions.timeoutMs, ...serverGroup },
-  retries: { ...createOptions.retries, ...serverGroup },
+  retries: {
+    ...createOptions.retries,
+    ...serverGroup,
+    shownDefault: `${createOptions.retries.default}, or ${bulkRetryOption.retries.default} for export and several ids`,
+  },
 } as const satisfies Options;
 
 /** Options of `get`: where a command finds plants, in a store or on a server. */
