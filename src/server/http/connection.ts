@@ -29,7 +29,7 @@ export interface Exchange extends ServerRequest, ByteHolder {
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void;
 }
 
-/** A reader of a connection: the lane, and then the slicer in front of node:http. */
+/** What reads a connection: the lane, and then the slicer in front of node:http. */
 export interface Reader {
   /** True if it has bytes that it did not pass on. */
   readonly hasBytes: boolean;

@@ -47,7 +47,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   // The size of the headers is limited; a limit on their number would drop the others silently.
   server.maxHeadersCount = 0;
   listenTo(server, connections, maxDrainBytes);
-  // node:http reports no error in the body of a request for another protocol: it gets the request as one without.
+  // node:http hides the errors in the body of such a request, so it gets the request again without Upgrade.
   server.on("upgrade", (message: IncomingMessage, stream: Duplex, rest: Buffer) => {
     const connection = connections.get(stream);
     const slicer = stream as Slicer;
@@ -99,10 +99,10 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   return pass;
 }
 
-/** Headers by which node:http recognizes a request for another protocol. */
-const upgradeHeader = /^(?:upgrade|(?:proxy-)?connection)$/i;
+/** Headers that ask for another protocol. */
+const upgradeHeader = /^(?:connection|upgrade)$/i;
 
-/** Returns the head of a request as that of one for HTTP/1.1, and the last one of its connection. */
+/** Returns the head of a request without Upgrade, as that of the last request of its connection. */
 function toHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   let head = `${method} ${url} HTTP/${httpVersion}\r\nConnection: close\r\n`;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -112,7 +112,7 @@ function toHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buff
   return Buffer.from(`${head}\r\n`, "latin1");
 }
 
-/** node:http takes several spaces in a request line for one. Only of its first request is it known where the line begins. */
+/** node:http takes several spaces in a request line for one. Where the line begins is known only for the first request. */
 function hasTwoSpaces(bytes: Buffer): boolean {
   return /^(?:\r?\n)*.* {2}/.test(bytes.toString("latin1", 0, maxTargetBytes));
 }

@@ -208,7 +208,7 @@ export function createFilesInUse({ path, realPath, identity }: StoreFile) {
     },
     /** Asserts that all files are in place. Takes 5 µs. @throws StoreError */
     assertInPlace(): void {
-      if (findInUse(path) !== identity) throw createStoreError(moved, path);
+      if (readIdentity(path) !== identity) throw createStoreError(moved, path);
       if (logs === undefined) return;
       const isInPlace = findLogs().every((log, index) => log && log === logs?.[index]);
       if (!isInPlace) throw createStoreError(logMoved, path);
@@ -235,7 +235,7 @@ export function createFilesInUse({ path, realPath, identity }: StoreFile) {
 }
 
 /** @throws StoreError when the path leads nowhere, for example because of a loop of links */
-function findInUse(path: string): string {
+function readIdentity(path: string): string {
   try {
     return toIdentity(statSync(path, { bigint: true }));
   } catch (error) {

@@ -60,7 +60,7 @@ export function clearHourly(
       (error: unknown) => log.error(error),
     );
   };
-  // The server keeps the process alive; before it, seeds may still be read when the server is to stop.
+  // The server keeps the process alive. Without one, as after a stop while seeds were read, nothing else would end the timer.
   const timer = setInterval(clear, clearIntervalMs).unref();
   stop.addEventListener("abort", () => clearInterval(timer));
 }
