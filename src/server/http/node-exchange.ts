@@ -21,12 +21,8 @@ import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
 
-/** Bytes of heads that node:http parses at once. */
-const sliceBytes = 1024;
-/** The same before the client has shown a token. */
-const untrustedSliceBytes = 256;
-/** The same within a body. A slice ends at the end of the body. */
-const bodySliceBytes = 4 * 1024;
+/** Maximum bytes that node:http parses at once. A slice ends at the end of a head, and at the end of a body. */
+const sliceBytes = 4 * 1024;
 
 /**
  * Creates a server of node:http that does not listen.
@@ -47,11 +43,12 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   // The size of the headers is limited; a limit on their number would drop the others silently.
   server.maxHeadersCount = 0;
   listenTo(server, connections, maxDrainBytes);
-  // node:http hides the errors in the body of such a request, so it gets the request again without Upgrade.
-  server.on("upgrade", (message: IncomingMessage, stream: Duplex, rest: Buffer) => {
-    const connection = connections.get(stream);
-    const slicer = stream as Slicer;
-    const input = Buffer.concat([toHead(message), rest, slicer.stopReading()]);
+  // node:http hides the errors in the body of such a request, so it gets the request again without Upgrade. None of its body
+  // was in the slice.
+  server.on("upgrade", (message: IncomingMessage) => {
+    const slicer = message.socket as Duplex as Slicer;
+    const connection = connections.get(slicer);
+    const input = Buffer.concat([toHead(message), slicer.stopReading()]);
     if (connection === undefined || connection.isEnding) return;
     // node:http may still hold back the responses before it.
     const readMore = (): void => {
@@ -61,30 +58,26 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     readMore();
   });
 
-  function pass(connection: Connection, input: Buffer): void {
-    if (hasTwoSpaces(input)) {
-      connection.reject(twoSpaces);
-      return;
-    }
+  function pass(connection: Connection, first: Buffer): void {
+    const heads = new HeadScanner();
     let bodyFrom = 0;
     let arriving: Exchange | undefined;
-    const countBytes = (): number => {
-      const { isEnding, isFull, isTrusted, newest } = connection;
-      if (isFull) return 0;
-      const headBytes = isTrusted ? sliceBytes : untrustedSliceBytes;
-      if (newest?.isComplete !== false) return isEnding ? 0 : headBytes;
+    const countBytes = (input: Buffer): number => {
+      const { isEnding, isFull, newest } = connection;
+      const isInHead = newest?.isComplete !== false;
+      if (isFull || (isInHead && isEnding)) return 0;
+      if (isInHead && heads.hasTwoSpaces(input)) {
+        connection.reject(twoSpaces);
+        return 0;
+      }
+      const announcedBytes = isInHead ? undefined : newest.headers["content-length"];
+      if (announcedBytes === undefined) return heads.count(input);
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
-      const announcedBytes = Number(newest.headers["content-length"] ?? 0);
-      const leftBytes = announcedBytes - (slicer.passedBytes - bodyFrom);
-      return Math.max(headBytes, Math.min(leftBytes, bodySliceBytes));
+      return Math.min(Number(announcedBytes) - (slicer.passedBytes - bodyFrom), sliceBytes);
     };
-    connection.socket.on("data", (chunk: Buffer) => {
-      connection.noteInput();
-      const isFirst = slicer.passedBytes === 0 && !slicer.hasBytes;
-      if (isFirst && !connection.isEnding && hasTwoSpaces(chunk)) connection.reject(twoSpaces);
-    });
-    const slicer = new Slicer(connection.socket, input, countBytes);
+    connection.socket.on("data", () => connection.noteInput());
+    const slicer = new Slicer(connection.socket, first, countBytes);
     connections.set(slicer, connection);
     connection.use(slicer, slicer);
     server.emit("connection", slicer);
@@ -99,6 +92,34 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
   return pass;
 }
 
+/** Finds the ends of heads, and of chunked bodies, which end in the same way. */
+class HeadScanner {
+  /** The last characters, if they belong to a part of a head. */
+  #tail = "";
+  #isInFirstLine = true;
+
+  /** Returns how many bytes of the input may be parsed at once. */
+  count(input: Buffer): number {
+    const text = this.#read(input);
+    const end = /[^\r\n]\r?\n\r?\n/.exec(text);
+    const length = end === null ? text.length : end.index + end[0].length;
+    const count = length - this.#tail.length;
+    if (end !== null) this.#isInFirstLine = true;
+    else if (/[^\r\n]\r?\n/.test(text)) this.#isInFirstLine = false;
+    this.#tail = end === null ? text.slice(-4) : "";
+    return count;
+  }
+
+  /** Returns whether the request line has two spaces in a row, which node:http takes for one. */
+  hasTwoSpaces(input: Buffer): boolean {
+    return this.#isInFirstLine && /^[\r\n]*.* {2}/.test(this.#read(input));
+  }
+
+  #read(input: Buffer): string {
+    return this.#tail + input.toString("latin1", 0, sliceBytes);
+  }
+}
+
 /** Headers that ask for another protocol. */
 const upgradeHeader = /^(?:connection|upgrade)$/i;
 
@@ -110,11 +131,6 @@ function toHead({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buff
     if (!upgradeHeader.test(name)) head += `${name}: ${rawHeaders[index + 1]}\r\n`;
   }
   return Buffer.from(`${head}\r\n`, "latin1");
-}
-
-/** node:http takes several spaces in a request line for one. Where the line begins is known only for the first request. */
-function hasTwoSpaces(bytes: Buffer): boolean {
-  return /^(?:\r?\n)*.* {2}/.test(bytes.toString("latin1", 0, maxTargetBytes));
 }
 
 const twoSpaces = new RequestError(

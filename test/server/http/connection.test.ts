@@ -208,16 +208,52 @@ it("rejects a malformed chunk of a request for another protocol at once", async 
   expect(await connection.resultsAtEnd()).toEqual(["400 40000"]);
 });
 
-it.each([
-  ["before the target", "POST  /plants HTTP/1.1"],
-  ["after it", "POST /plants  HTTP/1.1"],
-  ["after empty lines", "\r\n\r\nPOST  /plants HTTP/1.1"],
-])("rejects a request line with two spaces %s", async (_where, line) => {
+describe("rejects a request line with two spaces", () => {
+  const chunked = `${head}Transfer-Encoding: chunked\r\n\r\n16\r\n{"id":2,"name":"moss"}\r\n0\r\n\r\n`;
+  const long = create(2, "moss", { headers: "X-Other: yes\r\n" });
+
+  it.each([
+    ["before the target", "", "POST  /plants HTTP/1.1"],
+    ["after it", "", "POST /plants  HTTP/1.1"],
+    ["after empty lines", "", "\r\n\r\nPOST  /plants HTTP/1.1"],
+    ["after a request without a body", getHealth, "POST  /plants HTTP/1.1"],
+    ["after a body", long, "POST  /plants HTTP/1.1"],
+    ["after a chunked body", chunked, "\r\nPOST  /plants HTTP/1.1"],
+  ])("%s", async (_where, before, line) => {
+    await using server = await startServer();
+    const rejected = create(1).replace("POST /plants HTTP/1.1", line);
+    using connection = await sendRaw(server.port, before + rejected);
+    const results = await connection.resultsAtEnd();
+    expect(results).toEqual([...(before === "" ? [] : ["200"]), "400 40000"]);
+    expect(connection.received()).toContain("its first line has two spaces in a row");
+    expect(await server.store.get(1n)).toBeUndefined();
+  });
+
+  it("that is cut anywhere", async () => {
+    await using server = await startServer();
+    const rejected = create(1).replace(" HTTP", "  HTTP");
+    for (let cut = 1; cut < rejected.indexOf("\n"); cut++) {
+      using connection = await sendRaw(server.port, getHealth);
+      await connection.responses(1);
+      connection.socket.write(rejected.slice(0, cut));
+      await untilRead(server.port);
+      connection.socket.write(rejected.slice(cut));
+      expect(await connection.resultsAtEnd()).toEqual(["200", "400 40000"]);
+    }
+    expect(await server.store.get(1n)).toBeUndefined();
+  });
+});
+
+it("accepts two spaces in a body that is cut anywhere", async () => {
   await using server = await startServer();
-  using connection = await sendRaw(server.port, create(1).replace("POST /plants HTTP/1.1", line));
-  expect(await connection.resultsAtEnd()).toEqual(["400 40000"]);
-  expect(connection.received()).toContain("its first line has two spaces in a row");
-  expect(await server.store.get(1n)).toBeUndefined();
+  using connection = await sendRaw(server.port, getHealth);
+  await connection.responses(1);
+  const request = create(1, "a  b", { headers: "X-A:  b  c\r\n" });
+  for (const character of request) {
+    connection.socket.write(character);
+    await untilRead(server.port);
+  }
+  expect(await connection.results(2)).toEqual(["200", "200"]);
 });
 
 describe("rejects a request at once that the end of the connection cuts in", () => {
