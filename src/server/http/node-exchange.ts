@@ -70,6 +70,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
         connection.reject(twoSpaces);
         return 0;
       }
+      connection.noteSlice();
       const announcedBytes = isInHead ? undefined : newest.headers["content-length"];
       if (announcedBytes === undefined) return heads.count(input);
       if (newest !== arriving) bodyFrom = slicer.passedBytes;

@@ -6,7 +6,7 @@ import { createHeldAuthenticator } from "../../helpers/held-authenticator.ts";
 import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import { openRawConnection, readResults, sendRaw, untilRead } from "../../helpers/raw-http.ts";
-import { toRawCreate, toRawGet } from "../../helpers/raw-request.ts";
+import { toRawCreate, toRawGet, toRawHead } from "../../helpers/raw-request.ts";
 
 const create = toRawCreate;
 const ids = (count: number): string[] => Array.from({ length: count }, (_, id) => `${id}`);
@@ -52,6 +52,7 @@ it("responds to the queued requests when it stops", async () => {
   await using server = await startHeldServer();
   using connection = await sendRaw(server.port, creates(1000));
   await server.held.isWaiting(32);
+  await untilRead(server.port);
   const closing = server.server.close(60_000);
   server.held.release("created");
   await server.held.isWaiting(1);
@@ -132,6 +133,21 @@ it("stops parsing after 33, although many requests follow", async () => {
   await sleep(100);
   expect(count()).toBe(33);
   socket.destroy();
+});
+
+it("responds to others while it parses a chunked body of many blank lines", async () => {
+  await using server = await startServer();
+  using other = await sendRaw(server.port, toRawGet("/healthz"));
+  await other.responses(1);
+  const chunked = toRawHead({ headers: "Transfer-Encoding: chunked\r\n" });
+  const data = "x\r\n\r\n".repeat(10_000);
+  using connection = await sendRaw(server.port, `${chunked}\r\n${data.length.toString(16)}\r\n`);
+  await untilRead(server.port);
+  connection.socket.write(`${data}\r\n0\r\n\r\n`);
+  other.socket.write(toRawGet("/healthz"));
+  expect(await other.results(2)).toEqual(["200", "200"]);
+  expect(connection.read().responses).toEqual([]);
+  expect(await connection.results(1)).toEqual(["400 40001"]);
 });
 
 it("sends all responses to a client that continues to send after the last request", async () => {
