@@ -6,6 +6,7 @@ import type { RequestRecord } from "./request.ts";
 
 /** Formats the lines of a log. A result includes its line break. */
 export interface LineFormat {
+  /** Empty if the request is not to have a line of its own. */
   request(level: LogLevel, record: RequestRecord): string;
   /** Formats a message, which contains no token. */
   message(level: LogLevel, text: string): string;
@@ -52,7 +53,8 @@ export function createLog(format: LineFormat, level: LogLevel, write: (line: str
   return {
     request(record) {
       const each = toLevel(record);
-      if (isLogged(each)) write(format.request(each, record));
+      const line = isLogged(each) ? format.request(each, record) : "";
+      if (line !== "") write(line);
     },
     message,
     error(error) {

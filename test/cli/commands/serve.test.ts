@@ -116,6 +116,16 @@ describe("on a terminal", () => {
     expect(stderr).toMatch(/400\S* POST \/plants rejected 40900 /);
   });
 
+  it("counts the requests after the first ten of a second in one line", async () => {
+    const { url, stop } = await serve(["--no-color"], { terminals: allTerminals });
+    const plants = Array.from({ length: 41 }, (_, id) => `{"id":${id % 40},"name":"${id}"}\n`);
+    const bulk = ["create", "--url", url, "--concurrency", "1"];
+    expect(await runCli(bulk, { home, stdin: plants.join("") })).toMatchObject({ exitCode: 8 });
+    const { stderr } = await stop();
+    expect(stderr.match(/ 200 POST \/plants created /g)).toHaveLength(10);
+    expect(stderr).toMatch(/\d\d:\d\d:\d\d 31 more: 30 × 200 created, 1 × 400 rejected 40900\n/);
+  });
+
   it.each(["--ephemeral", "--demo"])("has lines of at most 80 columns with %s", async (flag) => {
     const { stderr } = await serveOnce([flag, "--no-color"], { terminals: allTerminals });
     expect(stderr).toContain("\n  export PLANTSTORE_TOKEN=pst_");

@@ -24,6 +24,7 @@ import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
+import type { CountingFormat } from "./request-counts.ts";
 import { readServeOptions, type ServeOptions, type ServerRun } from "./serve-options.ts";
 import { isStartedByNpm, printStart } from "./start-messages.ts";
 
@@ -41,8 +42,14 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   const output = openLogOutput(io.log, (count) => {
     log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
-  const format =
-    options.logFormat === "json" ? jsonFormat : await loadTextFormat(terminal, io.stderr);
+  const format: ServeFormat =
+    options.logFormat === "json"
+      ? jsonFormat
+      : await loadTextFormat(terminal, io.stderr, output.write);
+  const closeLog = (): Promise<boolean> => {
+    format.flush?.();
+    return output.close();
+  };
   const log = createLog(format, options.logLevel, output.write);
   const run: ServerRun = {
     options,
@@ -69,18 +76,28 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   try {
     await runServer(run);
   } catch (error) {
-    await output.close();
+    await closeLog();
     throw error;
   }
   // Node 20 and 22: abort at the exit, because they cannot restore a terminal that is gone.
   if (stop.signal.reason === "SIGHUP") io.endBySignal("SIGHUP");
   // Pending log lines would keep the process alive until they are read.
-  if (!(await output.close())) io.exit(exitCodes.done.code);
+  if (!(await closeLog())) io.exit(exitCodes.done.code);
 }
 
-async function loadTextFormat(terminal: Terminal, stderr: OutputStream): Promise<LineFormat> {
+/** A format that may have counted requests without a line. */
+type ServeFormat = LineFormat & Partial<Pick<CountingFormat, "flush">>;
+
+async function loadTextFormat(
+  terminal: Terminal,
+  stderr: OutputStream,
+  write: (line: string) => void,
+): Promise<ServeFormat> {
   const { createTextFormat } = await import("./terminal-messages.ts");
-  return createTextFormat(await terminal.loadPalette(stderr), stderr);
+  const format = createTextFormat(await terminal.loadPalette(stderr), stderr);
+  if (!stderr.isTTY) return format;
+  const { countRequests } = await import("./request-counts.ts");
+  return countRequests(format, write);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Messages of `serve` for people: the banner of a terminal, and the log as text. */
 import { escapeUnprintable } from "../../../core/messages.ts";
 import { type LineFormat, type LogLevel, toShownPath } from "../../../server/log.ts";
+import type { RequestRecord } from "../../../server/request.ts";
 import { type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/table.ts";
 import type { Palette } from "../../terminal/terminal.ts";
@@ -82,17 +83,28 @@ export function createTextFormat(
         .map((line, index) => toLine((index === 0 ? labels[level] : "") + escapeUnprintable(line)))
         .join(""),
     request(level, record) {
-      const { method, path = "", status, error, result, durationMs, requestId } = record;
+      const { method, path = "", status, error, durationMs, requestId } = record;
       const paint = level === "error" ? palette.error : level === "warn" ? palette.warning : String;
       const shownStatus = status < 400 ? palette.success(String(status)) : paint(String(status));
       const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path)}`;
-      const outcome = error === undefined ? (result ?? "") : `${outcomes[level]} ${error}`;
-      const lost = record.isDropped ? "dropped on purpose" : record.isAborted ? "client left" : "";
-      const words = [shownStatus, request, outcome, lost, dim(`${durationMs.toFixed(1)} ms`)];
+      const words = [shownStatus, request, ...toOutcome(level, record)];
+      words.push(dim(`${durationMs.toFixed(1)} ms`));
       if (error !== undefined) words.push(dim(`id ${requestId}`));
-      return toLine(words.filter((word) => word !== "").join(" "));
+      return toLine(words.join(" "));
     },
   };
+}
+
+/** The status of a response, and what became of its request. */
+export function describeOutcome(level: LogLevel, record: RequestRecord): string {
+  return [record.status, ...toOutcome(level, record)].join(" ");
+}
+
+function toOutcome(level: LogLevel, record: RequestRecord): readonly string[] {
+  const { error, result = "", isDropped, isAborted } = record;
+  const outcome = error === undefined ? result : `${outcomes[level]} ${error}`;
+  const lost = isDropped ? "dropped on purpose" : isAborted ? "client left" : "";
+  return [outcome, lost].filter((word) => word !== "");
 }
 
 /** A client causes a rejection; everything else is a failure of the server. */
