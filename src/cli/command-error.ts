@@ -130,23 +130,45 @@ export const exitCodes = {
   terminated: { code: 143, meaning: "Stopped by SIGTERM" },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
+/** The exit codes of a command, by the names of their rows, each with its meaning there. */
+export type ExitCodes = Readonly<Partial<Record<ExitCodeName, string>>>;
+
+/** Exit codes of every command. All have those of signals and of a closed output too, which only the topic lists. */
+export const commonExitCodes = {
+  done: exitCodes.done.meaning,
+  internal: "Internal error, or output could not be written",
+  usage: "Wrong usage",
+} as const;
+
+/** Exit codes of commands that send requests without a token. */
+export const serverExitCodes = {
+  ...commonExitCodes,
+  usage: "Wrong usage, or a file or setting cannot be read or written",
+  unavailable: "The server is unavailable; a retry may succeed",
+  noPlantStore: exitCodes.noPlantStore.meaning,
+} as const;
+
 /** Exit codes of commands that send requests. */
-export const requestExitCodes = [
-  "done",
-  "internal",
-  "usage",
-  "tokenRejected",
-  "unavailable",
-  "noPlantStore",
-  "interrupted",
-  "terminated",
-] as const;
+export const requestExitCodes = {
+  ...serverExitCodes,
+  tokenRejected: exitCodes.tokenRejected.meaning,
+} as const;
 
 /** Exit codes of commands that open a store. */
-export const storeExitCodes = ["done", "internal", "usage", "invalidPlant", "unavailable"] as const;
+export const storeExitCodes = {
+  ...commonExitCodes,
+  usage: "Wrong usage, or a file or the store cannot be read or written",
+  invalidPlant: "The store is damaged",
+  unavailable: "The store is unavailable; a retry may succeed",
+} as const;
 
 /** Exit codes of commands that open a store, or with `--url` talk to a server. */
-export const targetExitCodes = [...storeExitCodes, "tokenRejected", "noPlantStore"] as const;
+export const targetExitCodes = {
+  ...requestExitCodes,
+  ...storeExitCodes,
+  usage: exitCodes.usage.meaning,
+  unavailable: exitCodes.unavailable.meaning,
+} as const;
 
 /** The name of a row of {@link exitCodes}. */
 export type ExitCodeName = keyof typeof exitCodes;

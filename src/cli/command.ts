@@ -1,5 +1,5 @@
 /** Declarations of commands: rows in lists of commands, and the rest, which is loaded only for the command that runs. */
-import { type ExitCodeName, exitCodes } from "./command-error.ts";
+import { type ExitCodeName, exitCodes, type ExitCodes } from "./command-error.ts";
 import type { Io } from "./io.ts";
 import { type Option, type Options, otherVariables } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
@@ -58,7 +58,7 @@ export interface CommandBody {
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */
   readonly environment?: readonly Item[];
-  readonly exitCodes: readonly ExitCodeName[];
+  readonly exitCodes: ExitCodes;
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */
   readonly tokenAdvice?: string;
@@ -78,7 +78,8 @@ export interface CommandBody {
 export const commandGroups = {
   server: "Server:",
   remote: "Commands that talk to a server:",
-  local: "Commands that open a store directly:",
+  plants: "Commands that open a store, or with --url talk to a server:",
+  local: "Commands that open a store:",
   other: "Other commands:",
 } as const;
 
@@ -159,6 +160,7 @@ export function describeDefault(option: Option<unknown>): string | undefined {
 
 /** The exit codes of a command. */
 export function toExitCodeItems(command: Command): readonly Item[] {
-  const rows = command.exitCodes.map((name) => exitCodes[name]);
-  return rows.toSorted((a, b) => a.code - b.code).map(({ code, meaning }) => [`${code}`, meaning]);
+  const rows = Object.entries(command.exitCodes) as [ExitCodeName, string][];
+  const items = rows.map(([name, meaning]) => [`${exitCodes[name].code}`, meaning] as const);
+  return items.toSorted(([a], [b]) => Number(a) - Number(b));
 }

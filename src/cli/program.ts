@@ -23,8 +23,6 @@ import { listTopics } from "./topics.ts";
 const versionCode = "commander.version";
 /** Longer lines of help are hard to read. */
 const maxColumns = 80;
-/** Larger ones are 128 and the number of a signal. */
-const maxListedExitCode = 127;
 /** UTF-16 code units of a message that quotes the command line. */
 const maxMessage = 1000;
 
@@ -108,15 +106,13 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
   const { commands, environment = [], exitCodesNote } = command;
   const isRoot = commander.parent === null;
   const variables = toVariableNote(command);
-  // Signals have the same exit codes in every command: the topic configuration lists them.
-  const codes = toExitCodeItems(command).filter(([code]) => Number(code) <= maxListedExitCode);
   commander
     .description(toParagraphs(command.description).join("\n\n"))
     .addHelpText("after", () =>
       [
         toList("Topics:", [], isRoot ? describeTopics() : undefined, commander),
         toList("Environment (empty means unset):", environment, variables, commander),
-        toList("Exit codes:", codes, exitCodesNote, commander),
+        toList("Exit codes:", toExitCodeItems(command), exitCodesNote, commander),
         ["\nExamples:", ...command.examples, ""].join("\n  ").trimEnd(),
       ].join(""),
     )

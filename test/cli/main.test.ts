@@ -65,13 +65,14 @@ describe("help", () => {
 
   it("groups the commands that need a server and those that need a store", async () => {
     const { stdout } = await runCli(["--help"]);
-    const groups = [...stdout.matchAll(/^([A-Z][a-z ]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
+    const groups = [...stdout.matchAll(/^([A-Z][-a-z, ]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
       ([, heading, lines = ""]) => [heading, lines.match(/(?<=^ {2})[a-z]+/gm)],
     );
     expect(groups.map(([heading]) => heading)).toEqual([
       "Server",
       "Commands that talk to a server",
-      "Commands that open a store directly",
+      "Commands that open a store, or with --url talk to a server",
+      "Commands that open a store",
       "Other commands",
       "Topics",
       "Examples",
@@ -81,9 +82,10 @@ describe("help", () => {
     expect(members["Commands that talk to a server"]).toEqual(
       expect.arrayContaining(["create", "ping", "login", "logout", "status"]),
     );
-    expect(members["Commands that open a store directly"]).toEqual(
-      expect.arrayContaining(["list", "get", "export", "token"]),
+    expect(members["Commands that open a store, or with --url talk to a server"]).toEqual(
+      expect.arrayContaining(["list", "get", "export", "delete"]),
     );
+    expect(members["Commands that open a store"]).toEqual(expect.arrayContaining(["token"]));
     expect(members["Other commands"]).toEqual(
       expect.arrayContaining(["explain", "openapi", "completion", "help"]),
     );
@@ -170,8 +172,20 @@ describe("a topic of the manual", () => {
 describe("the help of a command", () => {
   it("lists only exit codes of this command", async () => {
     const { stdout } = await runCli(["ping", "--help"]);
-    expect(stdout).toMatch(/^ {2}6 +The server or the store is unavailable; a retry may succeed$/m);
     expect(stdout).not.toMatch(/^ {2}[345] /m);
+  });
+
+  it.each([
+    ["serve", "3  Invalid plant in a seed, or the store is damaged"],
+    ["create", "3  Invalid plant, found here or by the server"],
+    ["ping", "6  The server is unavailable; a retry may succeed"],
+    ["verify", "3  The file is damaged"],
+    ["list", "6  The server or the store is unavailable; a retry may succeed"],
+    ["delete", "8  Some of several plants were not deleted"],
+    ["token revoke", "9  No such token"],
+  ])("of %s has exit codes in its own words: %s", async (words, line) => {
+    const { stdout } = await runCli([...words.split(" "), "--help"]);
+    expect(stdout).toContain(`\n  ${line}\n`);
   });
 
   it.each([

@@ -165,6 +165,13 @@ describe.each<State>([
     names: allOfServer,
   },
   {
+    state: "the path of a create twice, which is that of a delete",
+    open: async () => ({ url: `${(await startUntilEnd({ operations: "all" })).url}/plants` }),
+    exitCode: 7,
+    sentence: /^error 40500: remove \/plants from PLANTSTORE_URL, which is \S+\/plants$/,
+    names: ["ping", "status", "login"],
+  },
+  {
     state: "an untrusted certificate",
     open: async () => ({ url: (await startUntilEnd({ host: "localhost", certificate })).url }),
     exitCode: 7,
@@ -209,8 +216,7 @@ describe.each<State>([
     state: "a file of another program as the store",
     open: async () => ({ store: await createForeignFile() }),
     exitCode: 2,
-    sentence:
-      /^the store \S+ is not a SQLite database: choose another path, or move that file away$/,
+    sentence: /^the store \S+ is not a SQLite database: name another file$/,
     names: ["list", "token issue", "delete", "status", "serve"],
     subject: "store",
   },

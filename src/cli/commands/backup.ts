@@ -11,8 +11,6 @@ import { jsonOption } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 import { makeDefaultDirectory, nameStore } from "../store-access.ts";
 
-const listedExitCodes = [...storeExitCodes, "interrupted", "outputClosed", "terminated"] as const;
-
 export const backupCommand: CommandBody = {
   description: `Copies a store that is a file (${describeForms("file")}) to another file while servers
 write to it. Every plant that was acknowledged before the backup starts is in the
@@ -26,7 +24,7 @@ A backup contains the digests of tokens, not the tokens.`,
     "plantstore backup plants.backup --store sqlite:/srv/plants.db",
   ],
   ...storeCommand,
-  exitCodes: listedExitCodes,
+  exitCodes: storeExitCodes,
   run: runBackup,
 };
 
@@ -37,7 +35,7 @@ the numbers of plants and tokens, the version of the store, and the first releas
 of plantstore with this version, as JSON unless it is a terminal.`,
   options: jsonOption,
   examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
-  exitCodes: [...storeExitCodes, "outputClosed"],
+  exitCodes: { ...storeExitCodes, invalidPlant: "The file is damaged" },
   run: runVerify,
 };
 
@@ -56,7 +54,7 @@ old store, as JSON unless it is a terminal.`,
     "plantstore restore plants.backup --store sqlite:/srv/plants.db",
   ],
   ...storeCommand,
-  exitCodes: listedExitCodes,
+  exitCodes: { ...storeExitCodes, invalidPlant: "The backup is damaged" },
   run: runRestore,
 };
 

@@ -1,6 +1,6 @@
 /** The command `completion`: its scripts, and the candidates for Tab. */
 import { quoteInput } from "../../core/messages.ts";
-import { UsageError } from "../command-error.ts";
+import { commonExitCodes, UsageError } from "../command-error.ts";
 import { type Command, type CommandBody, findCommand, type Item, type Run } from "../command.ts";
 import { type Io, writeText } from "../io.ts";
 import { commonFlags, type Option, toLongFlag, versionFlag } from "../options/remote.ts";
@@ -15,7 +15,7 @@ options and their values.`,
     "source <(plantstore completion zsh)   in ~/.zshrc, after compinit",
     "plantstore completion fish | source   in ~/.config/fish/config.fish",
   ],
-  exitCodes: ["done", "internal", "usage"],
+  exitCodes: commonExitCodes,
   run: printScript,
 };
 
@@ -23,7 +23,7 @@ options and their values.`,
 export const candidatesCommand: CommandBody = {
   description: "Prints the candidates for the last of the words.",
   examples: [],
-  exitCodes: ["done"],
+  exitCodes: commonExitCodes,
   run: printCandidates,
 };
 

@@ -42,14 +42,11 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
     "plantstore delete 7 --url https://plants.example.org/v1",
   ],
   ...targetCommand,
-  exitCodes: [
+  exitCodes: {
     ...targetExitCodes,
-    "someMissing",
-    "noSuchPlant",
-    "interrupted",
-    "outputClosed",
-    "terminated",
-  ],
+    someMissing: "Some of several plants were not deleted",
+    noSuchPlant: "No such plant",
+  },
   run: runDelete,
 };
 

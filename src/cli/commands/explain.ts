@@ -1,7 +1,7 @@
 /** The command `explain`. */
 import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/errors.ts";
 import { findClosestWord, quoteInput } from "../../core/messages.ts";
-import { UsageError } from "../command-error.ts";
+import { commonExitCodes, UsageError } from "../command-error.ts";
 import { toExitCode } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { writeText } from "../io.ts";
@@ -21,7 +21,7 @@ that begin with them.`,
     "plantstore explain | grep token",
     "plantstore explain --json | jq .remedy",
   ],
-  exitCodes: ["done", "internal", "usage", "outputClosed"],
+  exitCodes: commonExitCodes,
   run: printExplanation,
 };
 

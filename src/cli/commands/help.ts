@@ -1,4 +1,5 @@
 /** The command `help`. */
+import { commonExitCodes } from "../command-error.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { listManualFiles, listTopics, readTopic } from "../topics.ts";
@@ -17,7 +18,7 @@ export const helpCommand: CommandBody = {
     "plantstore help configuration",
     "plantstore help alerts.yaml > alerts.yaml",
   ],
-  exitCodes: ["done", "internal", "usage"],
+  exitCodes: commonExitCodes,
   run: runHelp,
 };
 

@@ -5,9 +5,11 @@ import { checkToken } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import {
   CommandError,
+  commonExitCodes,
   exitCodes,
   interruptible,
   requestExitCodes,
+  serverExitCodes,
   UsageError,
 } from "../command-error.ts";
 import { type CheckProblem, toProblem } from "../command-failure.ts";
@@ -59,7 +61,7 @@ longer. Repeating it has no effect. The token stays valid until it expires or is
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
   environment: configDirectory,
-  exitCodes: ["done", "internal", "usage"],
+  exitCodes: { ...commonExitCodes, usage: serverExitCodes.usage },
   tokenAdvice,
   run: runLogout,
 };

@@ -2,6 +2,7 @@
 import { toEndpoint } from "../../core/base-url.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { storeOptions } from "../../library/store-options.ts";
+import { commonExitCodes } from "../command-error.ts";
 import { type CommandBody, redirectAdvice, type Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { openApiOptions } from "../options/remote.ts";
@@ -16,7 +17,7 @@ options. A running server publishes its own at /openapi.json, without a token.`,
     "plantstore openapi --url https://plants.example.org/v1",
   ],
   operandAdvice: redirectAdvice,
-  exitCodes: ["done", "internal", "usage", "outputClosed"],
+  exitCodes: commonExitCodes,
   run: printOpenApi,
 };
 

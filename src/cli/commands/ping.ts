@@ -2,7 +2,7 @@
 import { pause } from "../../client/create-plant.ts";
 import { checkReadiness, checkToken, type CheckTokenOptions } from "../../client/probe.ts";
 import { redactTokens } from "../../core/messages.ts";
-import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import { exitCodes, interruptible, serverExitCodes } from "../command-error.ts";
 import { type CheckProblem, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { pingOptions } from "../options/remote.ts";
@@ -26,7 +26,7 @@ once.`,
   ],
   environment: describeVariables("PLANTSTORE_CONFIG_DIR"),
   hints: serverHints,
-  exitCodes: [...requestExitCodes.filter((name) => name !== "tokenRejected"), "outputClosed"],
+  exitCodes: serverExitCodes,
   run: runPing,
 };
 

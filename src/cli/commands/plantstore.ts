@@ -1,4 +1,5 @@
 /** Declares `plantstore`, with a row for each of its commands. */
+import { commonExitCodes } from "../command-error.ts";
 import { type Command, type CommandRow, commandGroups, tokenAdvice } from "../command.ts";
 
 /** `help`, of `plantstore` and of its groups. */
@@ -25,7 +26,7 @@ export const plantstoreCommand: Command = {
     "plantstore create --help              explain a command",
   ],
   environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
-  exitCodes: ["done", "internal", "usage"],
+  exitCodes: commonExitCodes,
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
   tokenAdvice,
   commands: [
@@ -70,27 +71,27 @@ export const plantstoreCommand: Command = {
     },
     {
       name: "list",
-      group: commandGroups.local,
-      summary: "List plants in a store",
+      group: commandGroups.plants,
+      summary: "List plants",
       load: async () => (await import("./read.ts")).listCommand,
     },
     {
       name: "get",
-      group: commandGroups.local,
-      summary: "Print plants in a store by their ids",
+      group: commandGroups.plants,
+      summary: "Print plants by their ids",
       arguments: [{ name: "<id...>", help: "Ids of the plants; - reads them from standard input" }],
       load: async () => (await import("./read.ts")).getCommand,
     },
     {
       name: "export",
-      group: commandGroups.local,
-      summary: "Print all plants in a store",
+      group: commandGroups.plants,
+      summary: "Print all plants",
       load: async () => (await import("./read.ts")).exportCommand,
     },
     {
       name: "delete",
-      group: commandGroups.local,
-      summary: "Delete plants in a store by their ids",
+      group: commandGroups.plants,
+      summary: "Delete plants by their ids",
       arguments: [{ name: "<id...>", help: "Ids of the plants; - reads them from standard input" }],
       load: async () => (await import("./delete.ts")).deleteCommand,
     },

@@ -37,7 +37,7 @@ select no server. A table ends after 100 plants unless --limit is given.`,
     "plantstore list --url https://plants.example.org/v1",
   ],
   ...targetCommand,
-  exitCodes: [...targetExitCodes, "outputClosed"],
+  exitCodes: targetExitCodes,
   run: printPlants,
 };
 
@@ -59,7 +59,7 @@ line from standard input, or JSON with an id, as create, list and export print i
   ],
   ...targetCommand,
   hints: jsonHint,
-  exitCodes: [...targetExitCodes, "noSuchPlant", "interrupted", "outputClosed", "terminated"],
+  exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: printPlant,
 };
 
@@ -82,7 +82,7 @@ and the last login select no server.`,
   ...targetCommand,
   hints: jsonHint,
   operandAdvice: redirectAdvice,
-  exitCodes: [...targetExitCodes, "interrupted", "outputClosed", "terminated"],
+  exitCodes: targetExitCodes,
   run: runExport,
 };
 

@@ -7,7 +7,7 @@ import { isLocalUrl } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
-import { exitCodes, interruptible, requestExitCodes } from "../command-error.ts";
+import { exitCodes, interruptible, targetExitCodes } from "../command-error.ts";
 import { type CheckProblem, toProblem } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
@@ -46,7 +46,7 @@ secrets.`,
     `plantstore status --json | jq '.checks[] | select(.state == "error")'`,
   ],
   environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
-  exitCodes: [...requestExitCodes, "outputClosed"],
+  exitCodes: targetExitCodes,
   exitCodesNote: "The first error decides, with the code of a command that meets it.",
   tokenAdvice: `run "plantstore login", which asks for it`,
   run: printStatus,

@@ -30,7 +30,7 @@ one second.`,
     "plantstore token issue | plantstore login",
   ],
   ...storeCommand,
-  exitCodes: [...storeExitCodes, "outputClosed"],
+  exitCodes: storeExitCodes,
   run: runTokenIssue,
 };
 
@@ -44,7 +44,7 @@ Prints a table on a terminal, otherwise one line of JSON per token.`,
     `plantstore token list --all --json | jq 'select(.state == "expired")'`,
   ],
   ...storeCommand,
-  exitCodes: [...storeExitCodes, "outputClosed"],
+  exitCodes: storeExitCodes,
   run: printTokens,
 };
 
@@ -57,7 +57,7 @@ tokens have one name, the prefix selects one of them.`,
   listValues: (run) => listTokenWords(run).catch(() => []),
   examples: ["plantstore token revoke ci", "plantstore token revoke pst_4fGh --in 24h"],
   ...storeCommand,
-  exitCodes: [...storeExitCodes, "noSuchPlant", "outputClosed"],
+  exitCodes: { ...storeExitCodes, noSuchPlant: "No such token" },
   run: runTokenRevoke,
 };
 

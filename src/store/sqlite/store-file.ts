@@ -151,13 +151,11 @@ function checkHeader(file: number, path: string): void {
   if (id !== applicationId) throw createStoreError(foreignDatabase, path);
 }
 
-const notDatabase = unusable(
-  "is not a SQLite database: choose another path, or move that file away",
-);
+const notDatabase = unusable("is not a SQLite database: name another file");
 const notFile = unusable("is a directory or a device: name a file");
 /** Rejects the database of another program; its tables may show that when its header does not. */
 export const foreignDatabase = unusable(
-  "is the SQLite database of another program: choose another path",
+  "is the SQLite database of another program: name another file",
 );
 const hardLinked = unusable(
   "has more than one hard link, and each name would become a store of its own: remove the other names, or copy the file",

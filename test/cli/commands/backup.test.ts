@@ -77,7 +77,7 @@ it("verify does not call another file a store", async () => {
   const file = join(await createTemporaryDirectory(), "s.csv");
   await writeFile(file, "id,name\n1,fern\n".repeat(20));
   expect((await runCli(["verify", file])).stderr).toBe(
-    `error: the file ${file} is not a SQLite database: choose another path, or move that file away\n`,
+    `error: the file ${file} is not a SQLite database: name another file\n`,
   );
 });
 

@@ -184,8 +184,8 @@ describe("a file that was recognized", () => {
 });
 
 describe("rejects a file without changing it or creating others:", () => {
-  const notDatabase = /^the store \/\S* is not a SQLite database: choose another path/;
-  const foreign = /^the store \/\S* is the SQLite database of another program: choose another path/;
+  const notDatabase = /^the store \/\S* is not a SQLite database: name another file/;
+  const foreign = /^the store \/\S* is the SQLite database of another program: name another file/;
 
   it.each<[string, RegExp, (path: string) => Promise<void>]>([
     ["a text", notDatabase, (path) => writeFile(path, "These are my plants.\n".repeat(50))],

@@ -1,6 +1,6 @@
 /** Declares `create`. */
 import { type CommandBody, describeVariables, serverHints, tokenAdvice } from "../../command.ts";
-import { requestExitCodes } from "../../command-error.ts";
+import { exitCodes, requestExitCodes } from "../../command-error.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
 export const createCommand: CommandBody = {
@@ -17,7 +17,12 @@ line of JSON for each. Repeating is safe: what exists is "unchanged".`,
     "plantstore create plant.json --url https://plants.example.org/v1",
   ],
   environment: describeVariables("PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"),
-  exitCodes: [...requestExitCodes, "invalidPlant", "idTaken", "someMissing", "outputClosed"],
+  exitCodes: {
+    ...requestExitCodes,
+    invalidPlant: "Invalid plant, found here or by the server",
+    idTaken: exitCodes.idTaken.meaning,
+    someMissing: "Some of several plants were not created",
+  },
   tokenAdvice,
   hints: serverHints,
   async run(run) {
