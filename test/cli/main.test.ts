@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { listCommands } from "../../.build/man-page.ts";
 import { listManualFiles, listTopics } from "../../src/cli/topics.ts";
-import { allTerminals, containing, runCli } from "../helpers/run-cli.ts";
+import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
 const commands = await listCommands();
 /** The words that lead to each command in help. */
@@ -186,18 +186,6 @@ describe("the help of a command", () => {
   ])("of %s has exit codes in its own words: %s", async (words, line) => {
     const { stdout } = await runCli([...words.split(" "), "--help"]);
     expect(stdout).toContain(`\n  ${line}\n`);
-  });
-
-  it.each([
-    ["login", ["--url <url>", "PLANTSTORE_CONFIG_DIR"]],
-    ["logout", ["--url <url>", "PLANTSTORE_CONFIG_DIR"]],
-    ["status", ["--url <url>", "--all", "PLANTSTORE_*"]],
-    ["token issue", ["--store <url>"]],
-    ["token list", ["--store <url>"]],
-    ["token revoke", ["--store <url>"]],
-  ])("of `%s` names %j", async (words, parts) => {
-    const help = await runCli([...words.split(" "), "--help"]);
-    for (const part of parts) expect(help).toPrint(containing(part));
   });
 
   it.each(["list", "get", "export"])("of `%s` names the store and its default", async (name) => {

@@ -11,7 +11,7 @@ import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { toClientError } from "../../src/client/http-request.ts";
 import { createClient } from "../../src/index.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { containing, runCli, startCli } from "../helpers/run-cli.ts";
+import { runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 let directory: string;
@@ -142,16 +142,5 @@ describe("an error names the socket and the next step:", () => {
       message:
         "cannot connect to unix:/run/p.sock: permission denied: use it as a user who may write to it, or check --url",
     });
-  });
-
-  it("a bulk create", async () => {
-    const plants = '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n';
-    const result = await run(["create", "--retry", "0", "-"], `unix:${socketPath}`, plants);
-    expect(result).toExit(6, containing("no such socket"));
-  });
-
-  it("a relative path", async () => {
-    const result = await runCli([...args, "--url", "unix:plants.sock"]);
-    expect(result).toExit(2, containing("--url must be unix: and the absolute path of a socket"));
   });
 });

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
-import { runBinary, startBinary } from "../helpers/run-binary.ts";
+import { startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 it("list, get and export print a plant as soon as a running server created it", async () => {
@@ -48,15 +48,6 @@ async function readMovingRecipe(): Promise<string[]> {
   const recipe = /^ *plantstore export --store sqlite:old.db \|\n *plantstore (.*) --url \S+$/m;
   return recipe.exec(topic)?.[1]?.split(" ") ?? [];
 }
-
-it("help of export has the recipe of the manual for moving a store", async () => {
-  const home = await createTemporaryDirectory();
-  const recipe = (await readMovingRecipe()).join(" ");
-  const { stdout } = await runBinary(["export", "--help"], { home });
-  expect(stdout.replace(/\|\n */, "| ")).toContain(
-    `plantstore export --store sqlite:old.db | plantstore ${recipe}\n`,
-  );
-});
 
 it.each<[what: string, plants: readonly NewPlant[]]>([
   ["an empty store", []],

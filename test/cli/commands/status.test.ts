@@ -8,7 +8,6 @@ import { toLongFlag } from "../../../src/cli/options/remote.ts";
 import { settings } from "../../../src/cli/options/local.ts";
 import { openStore } from "../../../src/store/open-store.ts";
 import {
-  type Responder,
   errorResponse,
   findClosedUrl,
   json,
@@ -297,17 +296,6 @@ describe("status opens the store, and", () => {
     expect(await find()).toMatch(/^ok: /);
   });
 
-  it("reports a file of another program in the words of list, with its exit code", async () => {
-    const path = join(home, "notes.txt");
-    await writeFile(path, "not a database at all");
-    await using server = await startServer();
-    const args = ["--store", `sqlite:${path}`];
-    const { exitCode, find } = await examine(args, { server });
-    const list = await runCli(["list", ...args], { home });
-    expect(exitCode).toBe(list.exitCode);
-    expect(list.stderr).toBe(`${find("store")}\n`);
-  });
-
   it("does not check memory:", async () => {
     const { find } = await examine(["--store", "memory:"]);
     expect(find("store")).toBe("ok: memory: (from --store): exists only inside its server");
@@ -329,14 +317,6 @@ describe("status checks the server, the token and the clock, and finds", () => {
     expect(report.checks.filter(({ state }) => state === "error")).toHaveLength(1);
   });
 
-  it("no server, in the words of create", async () => {
-    const options = { server: { url: closedUrl } };
-    const { exitCode, find } = await examine([], options);
-    expect(exitCode).toBe(6);
-    expect(await create(options)).toExit(6, `${find("server")}\n`);
-    expect(find("token")).toMatch(/^none: .* from PLANTSTORE_TOKEN: not checked$/);
-  });
-
   it("another server, in the words of create, which never gets the token", async () => {
     const server = await openScriptedServer(json(200, "[]"));
     const { exitCode, find } = await examine([], { server });
@@ -354,16 +334,6 @@ describe("status checks the server, the token and the clock, and finds", () => {
     expect(exitCode).toBe(4);
     expect(find("server")).toBe(`ok: ${server.url} (from PLANTSTORE_URL)`);
     expect(await create(options)).toExit(4, `${find("token")}\n`);
-  });
-
-  it("a wrong path, with the right URL", async () => {
-    await using server = await startServer();
-    const { exitCode, find } = await examine([], { server: { url: `${server.url}/plants` } });
-    expect(exitCode).toBe(7);
-    expect(find("server")).toMatch(
-      /^error: error 40400: unknown path "\/plants\/plants": .*POST \/plants \(remove \/plants from /,
-    );
-    expect(find("token")).toMatch(/: not checked$/);
   });
 
   it.each([
@@ -402,16 +372,6 @@ describe("status checks the server, the token and the clock, and finds", () => {
     expect(exitCode).toBe(6);
     expect(find("server")).toBe("error: error 50700: the storage is full");
     expect(find("token")).toMatch(/^ok: /);
-  });
-
-  it.each<[what: string, respond: Responder]>([
-    ["a missing page", json(404, "<h1>")],
-    ["a page of a proxy", json(503, "<h1>")],
-    ["a lost connection", (response) => void response.destroy()],
-  ])("no problem of a server behind a proxy if /readyz is %s", async (_what, respond) => {
-    const server = await openScriptedServer(errorResponse(40100), respond, errorResponse(42201));
-    const { exitCode } = await examine([], { server });
-    expect(exitCode).toBe(0);
   });
 });
 

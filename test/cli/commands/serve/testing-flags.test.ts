@@ -41,17 +41,6 @@ describe("--status-mode http", () => {
     expect(page).toContain(">400: Error<");
     expect(page).not.toContain("status-mode");
   });
-
-  it.each<[rule: string, args: readonly string[], code: number]>([
-    ["a rejected token", ["--id", "1", "--name", "a", "--token-file", "-"], 4],
-    ["an id that belongs to a different plant", ["--id", "1", "--name", "b"], 5],
-  ])("create understands %s", async (_rule, args, code) => {
-    const { home, url } = await serve("--status-mode", "http");
-    const first = ["create", "--url", url, "--id", "1", "--name", "a"];
-    expect(await runCli(first, { home, env })).toMatchObject({ exitCode: 0 });
-    const argv = ["create", "--url", url, ...args];
-    expect(await runCli(argv, { home, env, stdin: "wrong" })).toMatchObject({ exitCode: code });
-  });
 });
 
 function readResponses(description: string): object {
