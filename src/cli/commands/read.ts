@@ -89,8 +89,8 @@ and the last login select no server.`,
 /** The columns of plants, by their names. */
 const plantColumns: Readonly<Record<keyof NewPlant, Omit<Column<NewPlant>, "name">>> = {
   id: { read: ({ id }) => `${id}`, isNumber: true },
-  name: { read: ({ name }) => name, cut: { share: 2, minWidth: 12 } },
-  tag: { read: ({ tag }) => tag, cut: { share: 1, minWidth: 8 } },
+  name: { read: ({ name }) => name, isCut: true },
+  tag: { read: ({ tag }) => tag, isCut: true },
 };
 
 /** Plants as rows. Their CSV is an input of `create --csv`. */

@@ -10,13 +10,15 @@ export interface Column<Row> {
   readonly read: (row: Row) => string | undefined;
   /** True for numbers, which are aligned to the right. */
   readonly isNumber?: true;
-  /** Set for a column whose cells may be cut: its share of the room, and the width below which a cell is unreadable. */
-  readonly cut?: { readonly share: number; readonly minWidth: number };
+  /** True for a column whose cells may be cut. */
+  readonly isCut?: true;
 }
 
 const gap = "  ";
 /** No terminal is wider. A longer cell is not measured to its end. */
 const maxCellWidth = 1000;
+/** A shorter part of a cell cannot be read. */
+const minCutWidth = 8;
 
 /**
  * Formats a line of headings, and one line per row. Cells that are too long are cut. An empty text is `""`; an absent
@@ -92,31 +94,24 @@ function toCell(text: string | undefined): string {
   return text === "" ? '""' : text;
 }
 
-/** The widths of the columns. Columns that may be cut share the room that the others leave, by their shares. */
+/** The widths of the columns. While a line is too long, the widest of the columns that may be cut gets narrower. */
 function fitWidths<Row>(
   lines: readonly (readonly string[])[],
   columns: readonly Column<Row>[],
   width: number,
 ): readonly number[] {
-  const widths = columns.map((_, index) =>
-    Math.max(...lines.map((cells) => toTextWidth(fitText(cells[index] ?? "", maxCellWidth)))),
-  );
-  const cuttable = columns.flatMap(({ cut }, index) =>
-    cut === undefined ? [] : [{ ...cut, index, width: widths[index] ?? 0 }],
-  );
-  const fixed = columns.reduce((sum, { cut }, index) => sum + (cut ? 0 : (widths[index] ?? 0)), 0);
-  let shares = cuttable.reduce((sum, { share }) => sum + share, 0);
-  let minWidths = cuttable.reduce((sum, { minWidth }) => sum + minWidth, 0);
-  let room = Math.max(width - fixed - gap.length * (columns.length - 1), minWidths);
-  // The column that needs least of its share comes first: the others get what it leaves.
-  for (const { share, minWidth, index, width: wanted } of cuttable.toSorted(
-    (a, b) => a.width / a.share - b.width / b.share,
-  )) {
-    minWidths -= minWidth;
-    const fitted = Math.min(wanted, Math.ceil((room * share) / shares), room - minWidths);
-    widths[index] = fitted;
-    room -= fitted;
-    shares -= share;
+  const widths = columns.map(({ isCut }, index) => ({
+    isCut,
+    width: Math.max(
+      ...lines.map((cells) => toTextWidth(fitText(cells[index] ?? "", maxCellWidth))),
+    ),
+  }));
+  const total = widths.reduce((sum, each) => sum + each.width, gap.length * (columns.length - 1));
+  const cuttable = widths.filter(({ isCut }) => isCut);
+  for (let excess = total - width; excess > 0; excess--) {
+    const [widest] = cuttable.toSorted((a, b) => b.width - a.width);
+    if (widest === undefined || widest.width <= minCutWidth) break;
+    widest.width--;
   }
-  return widths;
+  return widths.map((each) => each.width);
 }

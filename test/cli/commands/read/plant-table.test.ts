@@ -40,12 +40,12 @@ describe("the width of the terminal", () => {
   const long = { id: 1n, name: "n".repeat(100), tag: "t".repeat(100) };
 
   it.each([
-    ["two thirds for the name, a third for the tag", long, 66, 40, 20],
+    ["the name and the tag get the same", long, 66, 30, 30],
     ["the name gets what the tag leaves", { ...long, tag: "pot" }, 66, 57, 3],
     ["the tag gets what the name leaves", { ...long, name: "fern" }, 66, 4, 56],
-    ["neither is cut below its minimum", long, 26, 12, 8],
-    ["80 if the terminal reports no width", long, 0, 50, 24],
-    ["80 without a terminal", long, undefined, 50, 24],
+    ["neither is cut below eight", long, 22, 8, 8],
+    ["80 if the terminal reports no width", long, 0, 37, 37],
+    ["80 without a terminal", long, undefined, 37, 37],
   ])("%s", (_rule, plant, columns, nameWidth, tagWidth) => {
     const [line = ""] = toLines([plant], columns);
     const [, name = "", tag = ""] = /^ 1 {2}(\S+) {2}(\S+)$/.exec(line) ?? [];
@@ -83,6 +83,6 @@ it("gives each cell a line of its own on a terminal that is too narrow", () => {
     { id: 1n, name: "fern\n", tag: "" },
     { id: -20n, name: "観" },
   ];
-  const table = toTable(plants, plantRows.columns, 18);
+  const table = toTable(plants, plantRows.columns, 16);
   expect(table).toBe('ID    1\nNAME  fern\\u000a\nTAG   ""\n\nID    -20\nNAME  観\n');
 });
