@@ -11,7 +11,7 @@ import { listTopics } from "../../src/cli/topics.ts";
 import { exitCodes } from "../../src/cli/command-error.ts";
 import { commonFlags } from "../../src/cli/options/remote.ts";
 import { settings } from "../../src/cli/options/local.ts";
-import { findRoffCheckers } from "../helpers/roff-checkers.ts";
+import { findRoffCheckers } from "../helpers/installed-programs.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const written = await readFile(join(root, "dist/plantstore.1"), "utf8");

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { Agent, RetryAgent } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/authenticator.ts";
-import { hasCurl } from "../helpers/curl.ts";
+import { hasCurl } from "../helpers/installed-programs.ts";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { testToken } from "../helpers/plant-server.ts";
 import { postPlant } from "../helpers/post-plant.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
-import { findProxy, type ProxyName, startProxy } from "../helpers/proxies.ts";
+import { findProgram } from "../helpers/installed-programs.ts";
+import { type ProxyName, startProxy } from "../helpers/proxies.ts";
 import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -35,7 +36,7 @@ async function post(url: string, id: number): Promise<string> {
 const proxies = ["nginx", "haproxy", "caddy"] as const;
 
 describe.each(proxies)("%s with the configuration of the manual", (name) => {
-  it.skipIf(findProxy(name) === undefined)(
+  it.runIf(findProgram(name))(
     "passes a bulk, a large plant and a rolling restart without a failed create",
     async () => {
       const { home, url, ports, servers, startServer } = await startBehind(name);
@@ -81,7 +82,7 @@ describe.each(proxies)("%s with the configuration of the manual", (name) => {
   );
 });
 
-it.skipIf(findProxy("nginx") === undefined)(
+it.runIf(findProgram("nginx"))(
   "nginx with the paths of the manual reaches a server with a base path, its page and its operational paths",
   async () => {
     const home = await createTemporaryDirectory();

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
-import { hasCurl } from "../helpers/curl.ts";
+import { hasCurl } from "../helpers/installed-programs.ts";
 import { runSql, useOwnPostgres } from "../helpers/postgres.ts";
 import { findFreePort, type PostgresServer } from "../helpers/postgres-server.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { Faults } from "../../src/server/faults.ts";
 import { noFaults } from "../helpers/no-faults.ts";
-import { findBrowser } from "../helpers/browser.ts";
+import { findBrowser } from "../helpers/installed-programs.ts";
 import { createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { openBrowser } from "./open-browser.ts";

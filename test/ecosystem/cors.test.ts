@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { findBrowser } from "../helpers/browser.ts";
+import { findBrowser } from "../helpers/installed-programs.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { openBrowser } from "./open-browser.ts";
 

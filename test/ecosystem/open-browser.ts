@@ -1,6 +1,6 @@
 /** Starts the Chromium that is installed on this machine, without a window. */
 import { type Browser, chromium } from "playwright-core";
-import { findBrowser } from "../helpers/browser.ts";
+import { findBrowser } from "../helpers/installed-programs.ts";
 
 /** Starts the browser. The caller closes it. */
 export function openBrowser(): Promise<Browser> {

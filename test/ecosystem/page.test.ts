@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { findBrowser } from "../helpers/browser.ts";
+import { findBrowser } from "../helpers/installed-programs.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { openBrowser } from "./open-browser.ts";
 

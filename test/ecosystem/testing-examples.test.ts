@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { findBrowser } from "../helpers/browser.ts";
+import { findBrowser } from "../helpers/installed-programs.ts";
 import { createProject } from "../helpers/node-project.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 

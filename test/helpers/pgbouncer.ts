@@ -1,20 +1,11 @@
 /** Starts PgBouncer in front of a PostgreSQL server. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { findProgram } from "./installed-programs.ts";
 import { findFreePort, findOwner } from "./postgres-server.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
-
-/** Returns the path of PgBouncer; undefined if it is not installed. */
-export function findPgBouncer(): string | undefined {
-  // Debian installs it where the PATH of ordinary users does not lead.
-  const directories = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"];
-  return directories
-    .map((directory) => join(directory, "pgbouncer"))
-    .find((path) => existsSync(path));
-}
 
 /**
  * Starts PgBouncer in transaction mode until the test ends.
@@ -44,7 +35,7 @@ pool_mode = transaction
 default_pool_size = 2
 `,
   );
-  const bouncer = spawn(findPgBouncer() ?? "pgbouncer", [configuration], {
+  const bouncer = spawn(findProgram("pgbouncer") ?? "pgbouncer", [configuration], {
     ...(await findOwner()),
     stdio: ["ignore", "ignore", "pipe"],
   });

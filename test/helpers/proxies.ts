@@ -1,22 +1,15 @@
 /** Starts proxies with the configurations of the manual. */
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { findProgram } from "./installed-programs.ts";
 import { findFreePort } from "./postgres-server.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
 
 /** A proxy with a configuration in the manual. */
 export type ProxyName = "nginx" | "haproxy" | "caddy";
-
-/** Returns the path of a proxy; undefined if it is not installed. */
-export function findProxy(name: ProxyName): string | undefined {
-  // Debian installs nginx and HAProxy where the PATH of ordinary users does not lead.
-  const directories = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"];
-  return directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
-}
 
 /**
  * Starts a proxy in front of two servers until the test ends.
@@ -47,7 +40,7 @@ export async function startProxy(
     haproxy: ["-db", "-f", file],
     caddy: ["run", "--adapter", "caddyfile", "--config", file],
   }[name];
-  const proxy = spawn(findProxy(name) ?? name, args, {
+  const proxy = spawn(findProgram(name) ?? name, args, {
     env: { HOME: directory },
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -9,7 +9,7 @@ import { findCommand, loadCommand } from "../../../src/cli/command.ts";
 import { plantstoreCommand } from "../../../src/cli/commands/plantstore.ts";
 import { commonFlags, toLongFlag } from "../../../src/cli/options/remote.ts";
 import { startSession } from "../../helpers/pseudo-terminal.ts";
-import { hasShell } from "../../helpers/shells.ts";
+import { findProgram } from "../../helpers/installed-programs.ts";
 import { containing, runCli } from "../../helpers/run-cli.ts";
 import { changeStore, createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -146,7 +146,7 @@ describe("in a real bash, the Tab key", () => {
   });
 });
 
-describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
+describe.runIf(findProgram("fish"))("in a real fish, the Tab key", () => {
   async function pressTab(line: string): Promise<string[]> {
     const { home, path } = await createHome();
     const generated = join(home, "share/fish/generated_completions");
@@ -185,7 +185,7 @@ describe.runIf(hasShell("fish"))("in a real fish, the Tab key", () => {
   });
 });
 
-describe.runIf(hasShell("zsh"))("in a real zsh, the Tab key", () => {
+describe.runIf(findProgram("zsh"))("in a real zsh, the Tab key", () => {
   /** Types a line and Tab on a terminal. @returns the line after it */
   async function pressTab(line: string, install: string): Promise<string> {
     const { home, path } = await createHome();

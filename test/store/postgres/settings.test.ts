@@ -2,7 +2,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { defaultLimits } from "../../../src/store/postgres/database.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import { findPgBouncer, startPgBouncer } from "../../helpers/pgbouncer.ts";
+import { findProgram } from "../../helpers/installed-programs.ts";
+import { startPgBouncer } from "../../helpers/pgbouncer.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
@@ -95,50 +96,47 @@ it("a short statement_timeout of a role stops neither a server nor a reader", as
   expect(await reader.list({ limit: 9 })).toEqual([fern.plant]);
 });
 
-describe.runIf(findPgBouncer() !== undefined)(
-  "an engine behind PgBouncer in transaction mode",
-  () => {
-    it("commits with its own settings although other clients of the pooler change them", async () => {
-      const direct = await createDatabase(postgres.url);
-      const pooled = await startPgBouncer(direct);
-      const engines = await Promise.all([
-        openEngine(pooled, defaultLimits),
-        openEngine(pooled, defaultLimits),
-      ]);
-      await recordSettings(direct);
-      const stop = new AbortController();
-      const otherClient = (async () => {
-        while (!stop.signal.aborted) {
-          await runSql(pooled, "SET synchronous_commit = off; SET statement_timeout = '30s'");
-        }
-      })();
-      for (let id = 0n; id < 100n; id++) {
-        const engine = engines[Number(id) % 2];
-        expect(await engine?.commit([toEntry(id, "fern")])).toEqual(["created"]);
+describe.runIf(findProgram("pgbouncer"))("an engine behind PgBouncer in transaction mode", () => {
+  it("commits with its own settings although other clients of the pooler change them", async () => {
+    const direct = await createDatabase(postgres.url);
+    const pooled = await startPgBouncer(direct);
+    const engines = await Promise.all([
+      openEngine(pooled, defaultLimits),
+      openEngine(pooled, defaultLimits),
+    ]);
+    await recordSettings(direct);
+    const stop = new AbortController();
+    const otherClient = (async () => {
+      while (!stop.signal.aborted) {
+        await runSql(pooled, "SET synchronous_commit = off; SET statement_timeout = '30s'");
       }
-      stop.abort();
-      await otherClient;
-      const tags = await runSql(
-        direct,
-        "SELECT tag, count(*)::int AS plants FROM plants GROUP BY tag",
-      );
-      expect(tags).toEqual([{ tag: "on 3s 5s", plants: 100 }]);
-      await expect(engines[0].checkWritable()).resolves.toBeUndefined();
-    });
+    })();
+    for (let id = 0n; id < 100n; id++) {
+      const engine = engines[Number(id) % 2];
+      expect(await engine?.commit([toEntry(id, "fern")])).toEqual(["created"]);
+    }
+    stop.abort();
+    await otherClient;
+    const tags = await runSql(
+      direct,
+      "SELECT tag, count(*)::int AS plants FROM plants GROUP BY tag",
+    );
+    expect(tags).toEqual([{ tag: "on 3s 5s", plants: 100 }]);
+    await expect(engines[0].checkWritable()).resolves.toBeUndefined();
+  });
 
-    it("stays in its schema when another one precedes it in search_path", async () => {
-      const direct = await createDatabase(postgres.url);
-      const engine = await openEngine(await startPgBouncer(direct), defaultLimits);
-      expect(await engine.commit([fern])).toEqual(["created"]);
-      // The default path begins with the schema of the user.
-      await runSql(direct, "CREATE SCHEMA AUTHORIZATION CURRENT_USER");
-      expect(await engine.commit([fern])).toEqual(["unchanged"]);
-      expect(await engine.count({})).toBe(1);
-    });
+  it("stays in its schema when another one precedes it in search_path", async () => {
+    const direct = await createDatabase(postgres.url);
+    const engine = await openEngine(await startPgBouncer(direct), defaultLimits);
+    expect(await engine.commit([fern])).toEqual(["created"]);
+    // The default path begins with the schema of the user.
+    await runSql(direct, "CREATE SCHEMA AUTHORIZATION CURRENT_USER");
+    expect(await engine.commit([fern])).toEqual(["unchanged"]);
+    expect(await engine.count({})).toBe(1);
+  });
 
-    it("rejects options in the URL, which PgBouncer does not accept by default", async () => {
-      const pooled = await startPgBouncer(await createStoreUrl(postgres.url));
-      await expectRejection(openPostgresEngine(pooled), "unusable", "ALTER ROLE … SET search_path");
-    });
-  },
-);
+  it("rejects options in the URL, which PgBouncer does not accept by default", async () => {
+    const pooled = await startPgBouncer(await createStoreUrl(postgres.url));
+    await expectRejection(openPostgresEngine(pooled), "unusable", "ALTER ROLE … SET search_path");
+  });
+});
