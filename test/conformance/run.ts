@@ -62,7 +62,10 @@ export async function runRules(
 }
 
 /** Values for the rule at an index. */
-export function toPlaceholders({ url, token, firstId }: RunOptions, index: number): Placeholders {
+export function toPlaceholders(
+  { url, token, firstId }: Pick<RunOptions, "url" | "token" | "firstId">,
+  index: number,
+): Placeholders {
   const { host, pathname } = new URL(toEndpoint(url).httpUrl);
   const basePath = pathname.replace(/\/$/, "");
   return { host, basePath, token, id: firstId + BigInt(index * idsPerRule) };

@@ -5,9 +5,9 @@ import { createFern, createHead, rulesUnder, error, fern, plant, type Rule } fro
 const rule = rulesUnder("Credential");
 const challenge = /^Bearer realm="plantstore"$/;
 const challengeWithToken = /^Bearer realm="plantstore", error="invalid_token"$/;
-const malformed = (value: string | readonly string[], wanted?: RegExp) => ({
+const malformed = (value: string | readonly string[], wanted: RegExp) => ({
   send: createFern({ Authorization: value }),
-  receive: error("malformedCredential", wanted && { headers: { "WWW-Authenticate": wanted } }),
+  receive: error("malformedCredential", { headers: { "WWW-Authenticate": wanted } }),
 });
 
 /** Swaps capital and small letters. A token without letters gets another end instead. */
@@ -32,20 +32,21 @@ export const credentialRules: readonly Rule[] = [
   }),
   rule(
     "Two Authorization headers are rejected, even if both have the same valid token",
-    malformed(["Bearer $TOKEN", "Bearer $TOKEN"]),
+    malformed(["Bearer $TOKEN", "Bearer $TOKEN"], challengeWithToken),
   ),
-  rule("A scheme without a token is malformed", malformed("Bearer")),
-  rule("An empty Authorization header is malformed", malformed("")),
-  rule("Another scheme is malformed", malformed("Basic cGxhbnQ6c3RvcmU=")),
-  rule("A token with a comma is malformed", malformed("Bearer $TOKEN,")),
-  rule("Two tokens in one header are malformed", malformed("Bearer $TOKEN $TOKEN")),
-  rule(
-    "A malformed credential without a token has a challenge without an error",
-    ...["Bearer", "", "Basic cGxhbnQ6c3RvcmU="].map((value) => malformed(value, challenge)),
+  ...[
+    ["A scheme without a token", "Bearer"],
+    ["An empty Authorization header", ""],
+    ["Another scheme", "Basic cGxhbnQ6c3RvcmU="],
+  ].map(([what, value = ""]) =>
+    rule(`${what} is malformed: its challenge has no error`, malformed(value, challenge)),
   ),
-  rule(
-    "A malformed token has a challenge with the error invalid_token",
-    ...[["Bearer $TOKEN", "Bearer $TOKEN"], "Bearer $TOKEN,", "Bearer $TOKEN $TOKEN"].map((value) =>
+  ...[
+    ["A token with a comma", "Bearer $TOKEN,"],
+    ["A header with two tokens", "Bearer $TOKEN $TOKEN"],
+  ].map(([what, value = ""]) =>
+    rule(
+      `${what} is malformed: its challenge has the error invalid_token`,
       malformed(value, challengeWithToken),
     ),
   ),
