@@ -128,38 +128,18 @@ export function digestToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
-/** Collects the uses of tokens. */
-export interface TokenUses {
-  /** Records that a token was used now, at the cost of one lookup. */
-  add(digest: string, lastUsedDay: number | undefined): void;
-  /** Stores pending uses immediately. Never rejects. */
-  flush(): Promise<void>;
-}
-
 /** Delay that collects uses into one batch. */
 const delayMs = 1000;
 
-/** Converts a time to a day: days since the epoch, in UTC. */
-export function toDay(timeMs: number): number {
-  return Math.floor(timeMs / msPerDay);
-}
-
-/**
- * Creates an empty collection.
- *
- * @param store receives each token once a day, and again after a failure and another use
- * @param now milliseconds since the epoch
- */
-export function createTokenUses(
-  store: Pick<PlantStore, "recordTokenUse">,
-  now: () => number,
-): TokenUses {
+/** Collects the uses of tokens. The store receives each token once a day, and again after a failure and another use. */
+function createTokenUses(store: Pick<PlantStore, "recordTokenUse">, now: () => number) {
   let day = Number.NEGATIVE_INFINITY;
   /** Digests of this day, pending or stored. */
   const seen = new Set<string>();
   let pending: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
+  /** Stores pending uses immediately. Never rejects. */
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -175,8 +155,10 @@ export function createTokenUses(
   }
 
   return {
-    add(digest, lastUsedDay) {
-      const today = toDay(now());
+    /** Records that a token was used now, at the cost of one lookup. */
+    add(digest: string, lastUsedDay: number | undefined): void {
+      // Days since the epoch, in UTC.
+      const today = Math.floor(now() / msPerDay);
       if (today !== day) {
         void flush();
         day = today;

@@ -18,11 +18,6 @@ export function toToken(bytes: Buffer): string {
   return tokenMarker + secret + toChecksum(secret);
 }
 
-/** Returns whether a text is a syntactically valid bearer token. */
-function isBearerToken(text: string): boolean {
-  return b64token.test(text);
-}
-
 /** Removes the line break at the end, which editors and echo add. */
 export function trimToken(text: string): string {
   return text.replace(/\r?\n$/, "");
@@ -50,7 +45,7 @@ function describeInvalidForm(token: string): string {
 export function findTokenProblem(token: string): string | undefined {
   if (token === "") return "is empty";
   if (/^bearer /i.test(token)) return "begins with its scheme: leave out Bearer";
-  if (!isBearerToken(token)) return describeInvalidForm(token);
+  if (!b64token.test(token)) return describeInvalidForm(token);
   if (isMistypedToken(token)) return "is incomplete or mistyped: copy it again";
   return undefined;
 }
@@ -129,7 +124,7 @@ export function toBearerToken(values: readonly string[]): string | CredentialErr
   if (scheme === null) return malformed(`not a bearer credential: ${howToSend}`, false);
   const token = scheme[1] ?? "";
   if (token === "") return malformed(`the bearer credential has no token: ${howToSend}`, false);
-  if (!isBearerToken(token)) {
+  if (!b64token.test(token)) {
     return malformed(`the token ${describeInvalidForm(token)}`, true);
   }
   return token;

@@ -21,9 +21,10 @@ function toState(tokens: readonly TokenRecord[]): TokenState {
   return { version: randomUUID(), tokens: [...tokens] };
 }
 
-/** Creates an authenticator with tokens that a test may change, at the time 1000. */
+/** Creates an authenticator with tokens that a test may change, at the time 1000, which a test may change too. */
 function createTested(issued: TokenRecord[], ownToken?: string) {
   let reads = 0;
+  const clock = { ms: 1000 };
   const noted: unknown[] = [];
   const store: TokenStore = {
     readTokens: async () => {
@@ -35,8 +36,8 @@ function createTested(issued: TokenRecord[], ownToken?: string) {
       noted.push([...digests, day]);
     },
   };
-  const authenticator = createAuthenticator(store, { ownToken, now: () => 1000 });
-  return { authenticator, noted, reads: () => reads };
+  const authenticator = createAuthenticator(store, { ownToken, now: () => clock.ms });
+  return { authenticator, store, noted, clock, reads: () => reads };
 }
 
 /** Creates an authenticator that reads tokens in this way, and does not record their uses. */
@@ -119,13 +120,49 @@ describe("a token", () => {
 });
 
 describe("the use of a token", () => {
-  it("is recorded once with its day, although it is used again", async () => {
-    const { authenticator, noted } = createTested([toRecord("a"), toRecord("b")]);
-    for (const token of ["a", "b", "a"]) await check(authenticator, token);
+  const dayMs = 86_400_000;
+
+  it("is recorded once a day, also if the store has an earlier day", async () => {
+    const issued = [toRecord("a"), toRecord("b"), toRecord("c", { lastUsedDay: 1 })];
+    const { authenticator, noted, clock } = createTested(issued);
+    for (const token of ["a", "b", "a", "c"]) await check(authenticator, token);
     await authenticator.flushUses();
     await check(authenticator, "b");
     await authenticator.flushUses();
-    expect(noted).toEqual([[digestToken("a"), digestToken("b"), 0]]);
+    issued.splice(0, 1, toRecord("a", { lastUsedDay: 0 }));
+    await authenticator.refresh();
+    clock.ms = 2 * dayMs - 1;
+    await check(authenticator, "c");
+    await check(authenticator, "a");
+    await authenticator.flushUses();
+    expect(noted).toEqual([
+      [digestToken("a"), digestToken("b"), 0],
+      [digestToken("a"), 1],
+    ]);
+  });
+
+  it("before midnight is recorded for that day", async () => {
+    const { authenticator, noted, clock } = createTested([toRecord("a"), toRecord("b")]);
+    await check(authenticator, "a");
+    clock.ms = dayMs;
+    await check(authenticator, "b");
+    await authenticator.flushUses();
+    expect(noted).toEqual([
+      [digestToken("a"), 0],
+      [digestToken("b"), 1],
+    ]);
+  });
+
+  it("is recorded at the next one if the store failed", async () => {
+    const { authenticator, store, noted } = createTested([toRecord("a")]);
+    vi.spyOn(store, "recordTokenUse").mockRejectedValueOnce(new Error("disk full"));
+    await check(authenticator, "a");
+    await authenticator.flushUses();
+    await authenticator.flushUses();
+    expect(noted).toEqual([]);
+    await check(authenticator, "a");
+    await authenticator.flushUses();
+    expect(noted).toEqual([[digestToken("a"), 0]]);
   });
 
   it("is recorded later without a flush", async () => {
@@ -133,13 +170,6 @@ describe("the use of a token", () => {
     await check(authenticator, "a");
     expect(noted).toEqual([]);
     await expect.poll(() => noted).toEqual([[digestToken("a"), 0]]);
-  });
-
-  it("is not recorded again if the store has it", async () => {
-    const { authenticator, noted } = createTested([toRecord("a", { lastUsedDay: 0 })]);
-    await check(authenticator, "a");
-    await authenticator.flushUses();
-    expect(noted).toEqual([]);
   });
 
   it.each<[what: string, record: Partial<TokenRecord>]>([
