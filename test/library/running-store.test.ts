@@ -43,8 +43,20 @@ describe("a seed", () => {
         ),
     ],
     [
+      "a JSON array in any layout",
+      () =>
+        createSeedFile(
+          "a.json",
+          '[{"id":9007199254740993,\n"name":"fern"},\n\n{"id":-5,"name":"moss","tag":"pot"}]',
+        ),
+    ],
+    [
       "a CSV file",
-      () => createSeedFile("a.csv", "id,name,tag\n9007199254740993,fern,\n-5,moss,pot\n"),
+      () => createSeedFile("A.CSV", "id,name,tag\n9007199254740993,fern,\n-5,moss,pot\n"),
+    ],
+    [
+      "a TSV file",
+      () => createSeedFile("a.tsv", "id\tname\ttag\n9007199254740993\tfern\n-5\tmoss\tpot"),
     ],
   ])("can be %s", async (_kind, toSeed) => {
     await using store = await startPlantStore({ seed: await toSeed() });
