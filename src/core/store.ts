@@ -29,7 +29,7 @@ export interface CreateEntry {
 }
 
 /** A deletion in a commit. */
-export interface DeleteEntry {
+interface DeleteEntry {
   readonly kind: "delete";
   readonly id: bigint;
 }

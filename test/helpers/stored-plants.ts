@@ -1,8 +1,6 @@
 /** Stores and backups of them in files, for tests. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect } from "vitest";
-import type { StoreErrorReason } from "../../src/core/store.ts";
 import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
@@ -42,11 +40,6 @@ export async function change(path: string, sql: string): Promise<void> {
   const database = new DatabaseSync(path);
   database.exec(sql);
   database.close();
-}
-
-/** Matches a StoreError. */
-export function rejection(reason: StoreErrorReason, message: string): object {
-  return expect.objectContaining({ reason, message: expect.stringContaining(message) }) as object;
 }
 
 /** Lists the files in the directory of a file. */

@@ -212,24 +212,6 @@ describe("a group commit", () => {
     await finish();
     expect(sizes()).toEqual([32, 2]);
   });
-
-  it("returns its own result for each create", async () => {
-    const { store } = openStagedStore();
-    const results = await Promise.all([create(store, 1n), create(store, 1n), create(store, 2n)]);
-    expect(results).toEqual(["created", "unchanged", "created"]);
-  });
-
-  it("has one commit in flight at a time, unless the engine allows more", async () => {
-    let running = 0;
-    let most = 0;
-    const { store } = openStagedStore(async () => {
-      most = Math.max(most, ++running);
-      await endOfTurn();
-      running--;
-    });
-    await Promise.all(Array.from({ length: 100 }, (_, id) => create(store, BigInt(id))));
-    expect(most).toBe(1);
-  });
 });
 
 it("checks the store and lists tokens while a commit takes long", async () => {

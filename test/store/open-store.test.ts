@@ -18,16 +18,6 @@ describe("openStore", () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  it("opens the same store again for sqlite:PATH", async () => {
-    const url = `sqlite:${join(await createTemporaryDirectory(), "plants.db")}`;
-    const first = await openStore(url);
-    await first.create(fern, "reject");
-    await first.close();
-    const second = await openStore(url);
-    expect(await second.get(1n)).toEqual(fern);
-    await second.close();
-  });
-
   it("rejects a missing store that must exist, and creates no file", async () => {
     const directory = await createTemporaryDirectory();
     const url = `sqlite:${join(directory, "plants.db")}`;

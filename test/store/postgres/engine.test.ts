@@ -1,9 +1,6 @@
 /** The PostgreSQL engine follows the contract, and its tables can be read with SQL. */
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { int64Max } from "../../../src/core/plant.ts";
-import type { CommitEntry, CreateEntry, DeleteEntry } from "../../../src/core/store.ts";
-import { createMemoryEngine } from "../../../src/store/memory.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
@@ -17,40 +14,6 @@ describeStoreContract("postgres", async (onEnd) =>
 );
 
 describe("a batch of the postgres engine", () => {
-  const anyId = fc.bigInt({ min: -3n, max: 3n });
-  const anyDelete: fc.Arbitrary<DeleteEntry> = fc.record({
-    kind: fc.constant("delete"),
-    id: anyId,
-  });
-  const anyCreate: fc.Arbitrary<CreateEntry> = fc.record({
-    kind: fc.constant("create"),
-    plant: fc.record(
-      {
-        id: anyId,
-        name: fc.constantFrom("fern", "moss", "fern\0", ""),
-        tag: fc.constantFrom("pot", "", "␛"),
-      },
-      { requiredKeys: ["id", "name"], noNullPrototype: true },
-    ),
-    onConflict: fc.constantFrom("reject", "replace"),
-  });
-
-  it("has the same results as changes one after the other", async () => {
-    const anyEntry = fc.oneof<fc.Arbitrary<CommitEntry>[]>(anyCreate, anyDelete);
-    const { url, engine } = await openStore(postgres.url);
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.array(anyEntry), { maxLength: 4 }), async (batches) => {
-        const model = createMemoryEngine();
-        await runSql(url, "DELETE FROM plants");
-        for (const batch of batches) {
-          expect(await engine.commit(batch)).toEqual(await model.commit(batch));
-          const stored = await engine.list({ limit: 100 });
-          expect(stored).toStrictEqual(await Promise.all(stored.map(({ id }) => model.get(id))));
-        }
-      }),
-    );
-  });
-
   it("may contain 12 MiB of text", async () => {
     const { engine } = await openStore(postgres.url);
     const entries = Array.from({ length: 12 }, (_, id) =>

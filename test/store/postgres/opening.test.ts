@@ -90,22 +90,13 @@ describe("opening a database", () => {
     await expectNotOpened(await createStoreUrl(postgres.url), "unusable", "fsync=off");
   });
 
-  it.each([
-    [
-      "a newer version",
-      "INSERT INTO plantstore_migrations (version) VALUES (99)",
-      "is from a newer plantstore (its schema has version 99, this plantstore has 6): install that",
-    ],
-    [
-      "a version that cannot be upgraded",
-      "DELETE FROM plantstore_migrations; INSERT INTO plantstore_migrations (version) VALUES (2)",
-      "is from an older plantstore (its schema has version 2, this plantstore has 6): export",
-    ],
-  ])("fails when it is from %s, and changes nothing", async (_, sql, problem) => {
+  it("fails when it is from a version that cannot be upgraded, and changes nothing", async () => {
     const { url } = await openStore(postgres.url);
-    await runSql(url, sql);
+    await runSql(url, "UPDATE plantstore_migrations SET version = 2");
     const findMigrations = "SELECT * FROM plantstore_migrations";
     const before = await runSql(url, findMigrations);
+    const problem =
+      "is from an older plantstore (its schema has version 2, this plantstore has 6): export";
     await expectNotOpened(url, "unusable", problem);
     expect(await runSql(url, findMigrations)).toEqual(before);
   });

@@ -60,18 +60,4 @@ describe("a reader of a postgres store", () => {
     const tables = "SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace";
     expect(await runSql(url, tables)).toEqual([]);
   });
-
-  it.each([
-    ["a newer", "INSERT INTO plantstore_migrations (version) VALUES (99)"],
-    [
-      "an older",
-      "DELETE FROM plantstore_migrations; INSERT INTO plantstore_migrations (version) VALUES (2)",
-    ],
-  ])("rejects a store of %s plantstore, and does not change it", async (age, sql) => {
-    const url = await createStore();
-    await runSql(url, sql);
-    const before = await runSql(url, "SELECT * FROM plantstore_migrations");
-    await expectRejection(openPostgresReader(url), "unusable", `is from ${age} plantstore`);
-    expect(await runSql(url, "SELECT * FROM plantstore_migrations")).toEqual(before);
-  });
 });

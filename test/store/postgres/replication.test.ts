@@ -1,7 +1,13 @@
 /** With synchronous replication, no result is returned before the standby confirms it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
-import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
+import {
+  createStoreUrl,
+  runSql,
+  startSynchronousStandby,
+  useOwnPostgres,
+  withOption,
+} from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
 import { toEntry } from "../entries.ts";
 import { createUserUrl, openEngine, openStore, waitForRows } from "./stores.ts";
@@ -10,11 +16,7 @@ const primary = useOwnPostgres();
 let standby: PostgresServer;
 
 beforeAll(async () => {
-  await runSql(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await primary.stop();
-  standby = await primary.startStandby();
-  await primary.start();
-  await waitUntilReplicated();
+  standby = await startSynchronousStandby(primary);
 }, 60_000);
 afterAll(() => standby.remove());
 

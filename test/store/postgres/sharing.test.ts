@@ -50,13 +50,6 @@ describe("servers that start together on an empty database", () => {
     const results = await Promise.all(engines.map((engine) => engine.commit([fern])));
     expect(results.flat().toSorted()).toEqual(["created", ...Array(7).fill("unchanged")]);
   });
-
-  it("share their tokens", async () => {
-    const [one, other] = await openEngines(await createStoreUrl(postgres.url), 2);
-    const token = { digest: "ab", prefix: "pst_ab", name: "laptop", issuedAtMs: 1 };
-    await one?.addToken(token);
-    expect(await other?.listTokens()).toEqual([token]);
-  });
 });
 
 describe.each(["read committed", "repeatable read", "serializable"])(

@@ -14,8 +14,8 @@ async function openNew(sqlite = provider): Promise<SqliteDatabase> {
   return database;
 }
 
-/** Returns a SQLite that replaces a setting with another one, as it does where the first is not available. */
-function createDeafProvider(asked: string, taken: string): typeof provider {
+/** Returns a SQLite that runs another statement, as it does where a setting is not available. */
+function createOtherProvider(asked: string, taken: string): typeof provider {
   return {
     DatabaseSync: class extends provider.DatabaseSync {
       override exec(sql: string): void {
@@ -42,7 +42,7 @@ describe("the connection", () => {
 
   it("waits for another connection that locks the file during the change to a write-ahead log", async () => {
     const path = await createPath();
-    const withoutLog = createDeafProvider("journal_mode = WAL", "journal_mode = DELETE");
+    const withoutLog = createOtherProvider("journal_mode = WAL", "journal_mode = DELETE");
     expect(() => openDatabase(withoutLog, path)).toThrow("journal_mode delete");
     const other = connect(path);
     // The commit has to wait when the engine tries its change at that moment.
@@ -64,7 +64,7 @@ describe("the connection", () => {
     ["journal_mode = WAL", "journal_mode = DELETE", "(journal_mode delete, synchronous 2)"],
     ["synchronous = FULL", "synchronous = NORMAL", "(journal_mode wal, synchronous 1)"],
   ])("is rejected when %s has no effect and %s is in use", async (asked, taken, detail) => {
-    await expectRejection(openNew(createDeafProvider(asked, taken)), "unusable", detail);
+    await expectRejection(openNew(createOtherProvider(asked, taken)), "unusable", detail);
   });
 });
 
@@ -79,14 +79,6 @@ describe("a connection to read", () => {
 });
 
 describe("the schema", () => {
-  it("is not added to the tables of another program", async () => {
-    const path = await createPath();
-    const other = connect(path);
-    other.exec("CREATE TABLE plants (id)");
-    expect(() => openDatabase(provider, path)).toThrow("is the SQLite database of another program");
-    expect(other.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "plants" }]);
-  });
-
   it("is strict", async () => {
     const database = await openNew();
     const tables = database
@@ -118,21 +110,9 @@ describe("the schema", () => {
 
   it("is created completely or not at all", async () => {
     const path = await createPath();
-    const failing = createFailingProvider(/INSERT INTO migrations/);
-    expect(() => openDatabase(failing, path)).toThrow("staged");
+    const failing = createOtherProvider("INSERT INTO migrations", "INSERT INTO missing");
+    expect(() => openDatabase(failing, path)).toThrow("no such table: missing");
     const database = connect(path);
     expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([]);
   });
 });
-
-/** Returns a SQLite that fails at some statements. */
-function createFailingProvider(failing: RegExp): typeof provider {
-  return {
-    DatabaseSync: class extends provider.DatabaseSync {
-      override exec(sql: string): void {
-        if (failing.test(sql)) throw new Error("staged");
-        super.exec(sql);
-      }
-    },
-  };
-}

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { canMountSmallDisks, openSmallDisk, resizeDisk } from "../../helpers/small-disk.ts";
-import { bundleProgram, run, start } from "./programs.ts";
+import { bundleProgram, start } from "./programs.ts";
 import { createPath } from "./stores.ts";
 
 const command = promisify(execFile);
@@ -59,12 +59,4 @@ describe("a store without room", () => {
       expect([await closed, await stderr]).toEqual([[0, null], ""]);
     },
   );
-
-  it("stores a small plant after it rejected a large one", async () => {
-    const program = await bundleProgram("create-large-and-small");
-    const path = await createPath();
-    const limited = 'ulimit -f 2048 && exec "$@"';
-    const { stdout } = await run("sh", ["-c", limited, "sh", process.execPath, program, path]);
-    expect(stdout).toBe("created\nfull\ncreated\ncreated\n");
-  });
 });

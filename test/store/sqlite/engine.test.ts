@@ -208,15 +208,6 @@ describe("a SQLite store", () => {
       await expect(openSqliteReader(path)).rejects.toMatchObject({ reason: "busy" });
       await expect(stat(`${path}-shm`)).rejects.toMatchObject({ code: "ENOENT" });
     });
-
-    it("has every acknowledged plant after a restart", async () => {
-      const { path, engine } = await openWithFern();
-      for (const suffix of ["-wal", "-shm"]) await rm(path + suffix);
-      await expect(engine.commit([moss])).rejects.toMatchObject(lost);
-      await engine.close();
-      const restarted = await openEngine(path);
-      expect(await restarted.commit([fern, moss])).toEqual(["unchanged", "created"]);
-    });
   });
 
   it("keeps the log of another server when a symbolic link leads to another file", async () => {
@@ -254,26 +245,6 @@ describe("a commit with an id that is outside int64", () => {
     });
     expect(await engine.list({ limit: 2 })).toEqual([]);
     expect(await engine.commit([toEntry(1n, "moss")])).toEqual(["created"]);
-  });
-});
-
-describe("two engines on one file", () => {
-  it("agree on which of several creates of one id succeeds", async () => {
-    const path = await createPath();
-    const [first, second] = [await openEngine(path), await openEngine(path)];
-    expect(await first.commit([fern, toEntry(2n, "fern")])).toEqual(["created", "created"]);
-    expect(await second.commit([toEntry(1n, "moss"), toEntry(2n, "fern")])).toEqual([
-      "conflict",
-      "unchanged",
-    ]);
-    expect(await second.get(1n)).toEqual(fern.plant);
-  });
-
-  it("see each other's tokens", async () => {
-    const path = await createPath();
-    const [first, second] = [await openEngine(path), await openEngine(path)];
-    await first.addToken(token);
-    expect(await second.listTokens()).toHaveLength(1);
   });
 });
 

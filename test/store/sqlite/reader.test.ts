@@ -1,6 +1,6 @@
 /** A reader of an existing store: reads the acknowledged plants, and changes nothing. */
 import { execFile } from "node:child_process";
-import { readdir, readFile, symlink } from "node:fs/promises";
+import { readdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -8,7 +8,6 @@ import { isForMainThread } from "../../../src/store/sqlite/driver.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
-import { change } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { connect, copyCrashed, createPath, openReader, openServedStore } from "./stores.ts";
@@ -105,30 +104,5 @@ describe("a reader that cannot open a log, as on a read-only disk,", () => {
       "unusable",
       `the store ${copy} cannot be opened: `,
     );
-  });
-});
-
-describe("rejects a store of another version, and does not change it:", () => {
-  it.each([
-    [
-      "a newer version",
-      "INSERT INTO migrations VALUES (1000, 0)",
-      "is from a newer plantstore (its schema has version 1000, this plantstore has 6): install that version",
-    ],
-    [
-      "an older version",
-      "DELETE FROM migrations; INSERT INTO migrations VALUES (3, 0)",
-      "is from an older plantstore (its schema has version 3, this plantstore has 6): export its plants with that version, then create them in a new store",
-    ],
-  ])("%s", async (_, sql, problem) => {
-    const path = await createClosedFile();
-    await change(path, `PRAGMA journal_mode = DELETE; ${sql}`);
-    const before = await readFile(path);
-    await expect(openSqliteReader(path)).rejects.toMatchObject({
-      name: "StoreError",
-      reason: "unusable",
-      message: `the store ${path} ${problem}`,
-    });
-    expect((await readFile(path)).equals(before)).toBe(true);
   });
 });

@@ -104,21 +104,6 @@ describe("a restore", () => {
     expect(await listFiles(killed)).toEqual(["plants.db", oldPath.split("/").at(-1)]);
   });
 
-  it("does not replace a store that is in use", async () => {
-    const backup = await createBackup();
-    const path = await createStore([fern]);
-    const store = await openServedStore(path);
-    await expectRejection(
-      restoreSqliteFile(backup, path, toWork(true)),
-      "busy",
-      "is in use: stop every plantstore process on it",
-    );
-    expect(await store.create({ id: 5n, name: "goes on" }, "reject")).toMatchObject({
-      result: "created",
-    });
-    expect(await listFiles(path)).toEqual(["plants.db", "plants.db-shm", "plants.db-wal"]);
-  });
-
   it("of a damaged backup changes nothing", async () => {
     const backup = await createBackup();
     await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");

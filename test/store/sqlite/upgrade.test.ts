@@ -15,16 +15,10 @@ import {
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { openWholeFile } from "../../../src/store/sqlite/backup-worker.ts";
-import {
-  change,
-  createStore,
-  fern,
-  readPlants,
-  rejection,
-  toWork,
-} from "../../helpers/stored-plants.ts";
+import { change, createStore, fern, readPlants, toWork } from "../../helpers/stored-plants.ts";
 import { nextSchema } from "./next-schema.ts";
 import { toEntries, toEntry } from "../entries.ts";
+import { expectRejection } from "../expect-rejection.ts";
 import { bundleProgram, run } from "./programs.ts";
 import { openEngine, provider } from "./stores.ts";
 import { createVersion5, plants, token } from "./version-5.ts";
@@ -90,16 +84,18 @@ describe("a further step of the schema", () => {
     const path = await createStore();
     upgrade(path);
     const before = await readFile(path);
-    const rejected = rejection(
-      "unusable",
-      "is from a newer plantstore (its schema has version 7, this plantstore has 6): install that version",
-    );
-    await expect(openSqliteEngine(path)).rejects.toEqual(rejected);
-    await expect(openSqliteReader(path)).rejects.toEqual(rejected);
-    await expect(verifySqliteFile(path)).rejects.toEqual(rejected);
-    await expect(backupSqliteFile(path, `${path}.backup`, toWork())).rejects.toEqual(rejected);
     const other = await createStore();
-    await expect(restoreSqliteFile(path, other, toWork(true))).rejects.toEqual(rejected);
+    const problem =
+      "is from a newer plantstore (its schema has version 7, this plantstore has 6): install that version";
+    for (const call of [
+      () => openSqliteEngine(path),
+      () => openSqliteReader(path),
+      () => verifySqliteFile(path),
+      () => backupSqliteFile(path, `${path}.backup`, toWork()),
+      () => restoreSqliteFile(path, other, toWork(true)),
+    ]) {
+      await expectRejection(call(), "unusable", problem);
+    }
     expect((await readFile(path)).equals(before)).toBe(true);
   });
 
@@ -169,9 +165,8 @@ describe("a store of version 5", () => {
     const other = await createStore();
     await restoreSqliteFile(backup, other, toWork(true));
     expect(await verifySqliteFile(other)).toEqual(contents);
-    await expect(openSqliteReader(other)).rejects.toEqual(
-      rejection("unusable", 'start "plantstore serve" on it once to upgrade it'),
-    );
+    const problem = 'start "plantstore serve" on it once to upgrade it';
+    await expectRejection(openSqliteReader(other), "unusable", problem);
     const engine = await openEngine(other);
     expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
   });
@@ -179,9 +174,8 @@ describe("a store of version 5", () => {
   it("is the oldest that is upgraded", async () => {
     const path = await createVersion5();
     await change(path, "DELETE FROM migrations WHERE version = 5");
-    await expect(openSqliteEngine(path)).rejects.toEqual(
-      rejection("unusable", "(its schema has version 4, this plantstore has 6)"),
-    );
+    const problem = "(its schema has version 4, this plantstore has 6)";
+    await expectRejection(openSqliteEngine(path), "unusable", problem);
     expect(readRows(path, "SELECT id FROM deleted_plants")).toEqual([{ id: 7 }]);
   });
 });
