@@ -26,16 +26,8 @@ import { startPostgres } from "./helpers/postgres-server.ts";
 
 /** Figures of a run. */
 export interface CrashFigures {
-  readonly rounds: number;
-  readonly powerFailures: number;
-  /** Rounds that killed PostgreSQL together with the servers. */
-  readonly databaseKills: number;
   /** Creates that got a 200, repeated ones included. */
   readonly acknowledged: number;
-  /** Creates that got a 40900. */
-  readonly conflicts: number;
-  /** Creates without a response. */
-  readonly unacknowledged: number;
   /** Deletes that got a 204, or a 40401 when they were repeated. */
   readonly deleted: number;
   /**
@@ -86,15 +78,6 @@ export async function runCrashRounds(
   }
 }
 
-const noFigures = {
-  powerFailures: 0,
-  databaseKills: 0,
-  acknowledged: 0,
-  conflicts: 0,
-  unacknowledged: 0,
-  deleted: 0,
-};
-
 async function runOnSqlite(
   rounds: number,
   directory: string,
@@ -103,25 +86,19 @@ async function runOnSqlite(
 ): Promise<CrashFigures> {
   const path = join(directory, "plants.db");
   const setup: Setup = { store: `sqlite:${path}`, home: directory };
-  const figures = { rounds, ...noFigures };
   const faults: string[] = [];
   const allCreates: Create[] = [];
   let servers = await startServers(setup, 1);
   for (let round = 1; round <= rounds; round++) {
     const isPowerFailure = disk !== undefined && round % roundsPerPowerFailure === 0;
     const creates = await createUntilKilled(servers, round * idsPerRound);
-    figures.unacknowledged += count(creates, "unacknowledged");
     if (isPowerFailure) {
       await repeatUnacknowledged(setup, creates);
       await disk.losePower(async (copy) => {
         const stored = await readSqlite(join(copy, "plants.db"), creates);
         faults.push(...check(stored, creates, `round ${round}, power`));
       });
-      figures.powerFailures++;
     }
-    figures.acknowledged += count(creates, "acknowledged");
-    figures.conflicts += count(creates, "conflict");
-    figures.deleted += countDeleted(creates);
     // The servers recover the store, not the check.
     servers = await startServers(setup, 1 + (round % 2));
     allCreates.push(...creates);
@@ -131,7 +108,7 @@ async function runOnSqlite(
     if (isReported) log(`${round} of ${rounds} rounds, ${faults.length} faults`);
   }
   await kill(servers);
-  return { ...figures, faults };
+  return toFigures(allCreates, faults);
 }
 
 /**
@@ -146,8 +123,8 @@ export async function runPostgresCrashRounds(
   const postgres = await startPostgres();
   const home = await mkdtemp(join(tmpdir(), "plantstore-crash-"));
   const setup: Setup = { store: postgres.url, home };
-  const figures = { rounds, ...noFigures };
   const faults: string[] = [];
+  const allCreates: Create[] = [];
   try {
     for (let round = 1; round <= rounds; round++) {
       const servers = await startServers(setup, 1 + (round % 2));
@@ -155,24 +132,18 @@ export async function runPostgresCrashRounds(
       const creates = await createUntilKilled(servers, round * idsPerRound, async () => {
         if (killsDatabase) await postgres.kill();
       });
-      if (killsDatabase) {
-        await postgres.start();
-        figures.databaseKills++;
-      }
-      figures.unacknowledged += count(creates, "unacknowledged");
+      if (killsDatabase) await postgres.start();
       await repeatUnacknowledged(setup, creates);
       const stored = await readPostgres(postgres.url, round * idsPerRound);
       faults.push(...check(stored, creates, `round ${round}`));
-      figures.acknowledged += count(creates, "acknowledged");
-      figures.conflicts += count(creates, "conflict");
-      figures.deleted += countDeleted(creates);
+      allCreates.push(...creates);
       if (round % 10 === 0) log(`${round} of ${rounds} rounds, ${faults.length} faults`);
     }
   } finally {
     await postgres.remove();
     await rm(home, { recursive: true });
   }
-  return { ...figures, faults };
+  return toFigures(allCreates, faults);
 }
 
 /** The store of the rounds, and the home directory of its servers. */
@@ -232,7 +203,7 @@ async function createUntilKilled(
 
   const ended = Array.from({ length: clients }, createForever);
   // So that each round has more than one acknowledged plant to lose.
-  while (count(creates, "acknowledged") < 2) await sleep(1);
+  while (countAcknowledged(creates) < 2) await sleep(1);
   await sleep(Math.random() * maxLifeMs);
   isOver = true;
   await beforeKill();
@@ -363,13 +334,17 @@ function findProblem(
   return winner.result === "conflict" ? "was rejected and stored" : undefined;
 }
 
-function count(creates: readonly Create[], result: Create["result"]): number {
-  return creates.filter((create) => create.result === result).length;
+function countAcknowledged(creates: readonly Create[]): number {
+  return creates.filter(({ result }) => result === "acknowledged").length;
 }
 
-function countDeleted(creates: readonly Create[]): number {
+function toFigures(creates: readonly Create[], faults: readonly string[]): CrashFigures {
   const deleted = creates.filter(({ deletion }) => deletion === "acknowledged");
-  return new Set(deleted.map(({ id }) => id)).size;
+  return {
+    acknowledged: countAcknowledged(creates),
+    deleted: new Set(deleted.map(({ id }) => id)).size,
+    faults,
+  };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -223,41 +223,6 @@ describe("a connection that is lost during a commit", () => {
     expect(proxy.losses).toBe(1);
   });
 
-  it("repeatedly, by pg_terminate_backend, still creates every plant once", async () => {
-    const { engine } = await openStore(postgres.url);
-    const stop = new AbortController();
-    let terminated = 0;
-    let committed = 0;
-    const terminating = (async () => {
-      while (!stop.signal.aborted) {
-        const backends = await runSql(
-          postgres.url,
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
-        );
-        terminated += backends.length;
-        // Terminates a commit at most once, so that each of them ends.
-        const before = committed;
-        const isNext = () => committed > before || stop.signal.aborted;
-        await vi.waitUntil(isNext, { timeout: 30_000, interval: 1 });
-      }
-    })();
-    for (; committed < 1000 || terminated < 10; committed += 10) {
-      const start = committed;
-      const plants = Array.from({ length: 10 }, (_, index) => {
-        return { id: BigInt(start + index), name: `plant ${start + index}` };
-      });
-      const results = await engine.commit(toEntries(plants));
-      expect(results).toEqual(Array(10).fill("created"));
-    }
-    stop.abort();
-    await terminating;
-    expect(terminated).toBeGreaterThan(0);
-    const stored = await listAll(engine);
-    expect(stored).toEqual(
-      Array.from({ length: committed }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` })),
-    );
-  });
-
   it("while it is idle does not affect the next call", async () => {
     const { engine } = await openStore(postgres.url);
     await engine.commit(toEntries([fern]));
@@ -309,31 +274,6 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
     for (const plant of await listAll(engine)) stored.set(plant.id, plant);
     for (const plant of acknowledged) expect(stored.get(plant.id)).toEqual(plant);
     expect(stored.size).toBe(acknowledged.length);
-  });
-
-  it("has each commit completely or not at all", async () => {
-    const { url, engine } = await openStore(postgres.url);
-    const stop = new AbortController();
-    let commits = 0;
-    const load = (async () => {
-      while (!stop.signal.aborted) {
-        const tag = `commit ${commits++}`;
-        const ids = Array.from({ length: 200 }, (_, index) => BigInt(commits * 1000 + index));
-        const entries = toEntries(ids.map((id) => ({ id, name: "fern", tag })));
-        await engine.commit(entries).catch(expectUnknownOutcome);
-      }
-    })();
-    await expect.poll(() => commits).toBeGreaterThan(3);
-    await sleep(100 * Math.random());
-    await postgres.kill();
-    await postgres.start();
-    const torn = await runSql(url, "SELECT tag FROM plants GROUP BY tag HAVING count(*) <> 200");
-    expect(torn).toEqual([]);
-    stop.abort();
-    await load;
-    expect(await runSql(url, "SELECT count(*)::int AS count FROM plants")).toEqual([
-      { count: commits * 200 },
-    ]);
   });
 
   it(

@@ -12,15 +12,16 @@ import { openEngine } from "./stores.ts";
 describe.runIf(await canMountDisks())(
   "after a kill between the write of a commit and its flush",
   () => {
-    /** Leaves a store with plant 1, whose plant 2, or the deletion of plant 1, is in the log, but not on the disk. */
-    async function leaveUnflushed(program = "create-unflushed", id = "2") {
+    /** Leaves a store with plant 1, and a change, by default plant 2, that is in the log, but not on the disk. */
+    async function leaveUnflushed(change = "INSERT INTO plants (id, name) VALUES (2, 'plant 2')") {
       const disk = await openLoopDisk();
       onTestFinished(() => disk.close());
       const path = join(disk.directory, "plants.db");
       const engine = await openSqliteEngine(path);
       await engine.commit([toEntry(1n, "plant 1")]);
       await engine.close();
-      const child = start(process.execPath, [await bundleProgram(program), path, id]);
+      const program = await bundleProgram("change-unflushed");
+      const child = start(process.execPath, [program, path, change]);
       expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
       return { disk, path };
     }
@@ -55,7 +56,7 @@ describe.runIf(await canMountDisks())(
     });
 
     it("a plant stays deleted after a power failure once a delete returned absent", async () => {
-      const { disk, path } = await leaveUnflushed("delete-unflushed", "1");
+      const { disk, path } = await leaveUnflushed("DELETE FROM plants WHERE id = 1");
       expect(await disk.losePower(listIds)).toEqual([1n]);
       const engine = await openEngine(path);
       expect(await engine.commit([{ kind: "delete", id: 1n }])).toEqual(["absent"]);
