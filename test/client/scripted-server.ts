@@ -5,7 +5,13 @@ import {
   type IncomingHttpHeaders,
   type ServerResponse,
 } from "node:http";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import {
+  type AddressInfo,
+  createServer,
+  type Server,
+  type ServerOpts,
+  type Socket,
+} from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 import { onTestFinished } from "vitest";
 import { findFreePort } from "../helpers/postgres-server.ts";
@@ -47,8 +53,11 @@ export async function openScriptedServer(
 }
 
 /** Starts a TCP server whose connections the caller handles. @returns its URL */
-export async function openRawServer(onConnection: (socket: Socket) => void): Promise<string> {
-  return toUrl(await listen(createServer(onConnection)));
+export async function openRawServer(
+  onConnection: (socket: Socket) => void,
+  options: ServerOpts = {},
+): Promise<string> {
+  return toUrl(await listen(createServer(options, onConnection)));
 }
 
 /** Starts a TLS server whose connections the caller handles. @returns its URL */

@@ -1,7 +1,7 @@
 /** A server with one fault breaks exactly the rules about this fault: plantstore behind a proxy that changes bytes. */
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
+import { openRawServer } from "../client/scripted-server.ts";
 import { rules } from "./rules.ts";
 import { runRules } from "./run.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
@@ -104,11 +104,11 @@ const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]
   ],
 ];
 
-/** Starts a proxy in front of a port. */
-async function startProxy(port: number, { request, response }: Fault) {
+/** Starts a proxy in front of a port until the test ends. @returns its URL */
+function startProxy(port: number, { request, response }: Fault): Promise<string> {
   const change = (bytes: Buffer, how: (text: string) => string = String): Buffer =>
     Buffer.from(how(bytes.toString("latin1")), "latin1");
-  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+  const carry = (client: Socket): void => {
     const server = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     client.on("data", (bytes: Buffer) => server.write(change(bytes, request)));
     server.on("data", (bytes: Buffer) => client.write(change(bytes, response)));
@@ -116,14 +116,8 @@ async function startProxy(port: number, { request, response }: Fault) {
     server.on("end", () => client.end()).on("close", () => client.destroy());
     client.on("error", () => server.destroy());
     server.on("error", () => client.destroy());
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const { port: ownPort } = proxy.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${ownPort}`,
-    [Symbol.dispose]: () => void proxy.close(),
   };
+  return openRawServer(carry, { allowHalfOpen: true });
 }
 
 it.each(faults)(
@@ -131,9 +125,8 @@ it.each(faults)(
   { timeout: 60_000 },
   async (_fault, fault, broken) => {
     await using server = await startServer();
-    using proxy = await startProxy(server.port, fault);
     const results = await runRules(rules, {
-      url: proxy.url,
+      url: await startProxy(server.port, fault),
       token: testToken,
       timeoutMs: 10_000,
       signal: new AbortController().signal,

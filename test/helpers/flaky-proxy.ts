@@ -1,8 +1,8 @@
 /** A proxy that drops, delays and truncates data at random, like a bad network. */
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { onTestFinished } from "vitest";
+import { openRawServer } from "../client/scripted-server.ts";
 import { createRandom } from "./random.ts";
 
 /** Probability of each fault for a piece of data: 0 … 1. */
@@ -47,14 +47,10 @@ export async function openFlakyProxy(
     to.end();
   }
 
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
+  const url = await openRawServer((client) => {
     const target = connect(targetPort, "127.0.0.1");
-    for (const socket of [client, target]) {
-      sockets.add(socket);
-      socket.on("error", () => {}); // The loop over the socket ends the other side.
-      socket.on("close", () => sockets.delete(socket));
-    }
+    // The loop over the socket ends the other side.
+    target.on("error", () => {});
     for (const [from, to] of [
       [client, target],
       [target, client],
@@ -62,13 +58,5 @@ export async function openFlakyProxy(
       pass(from, to).catch(() => to.destroy());
     }
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    await once(server, "close");
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, broken: () => broken };
+  return { url, broken: () => broken };
 }

@@ -1,6 +1,6 @@
 /** A proxy to PostgreSQL that loses connections at a chosen moment. */
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { connect } from "node:net";
+import { openRawServer } from "../../client/scripted-server.ts";
 
 /** Fate of a message to the server and of its connection. */
 export type Fate =
@@ -31,10 +31,8 @@ export async function openLossyProxy(
   decide: (message: string) => Fate,
 ): Promise<LossyProxy> {
   const { hostname, port: serverPort } = new URL(serverUrl);
-  const sockets = new Set<Socket>();
   let losses = 0;
-
-  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+  const proxyUrl = await openRawServer((client) => {
     const server = connect(Number(serverPort), hostname);
     let isFrozen = false;
     let isResponseLost = false;
@@ -42,7 +40,6 @@ export async function openLossyProxy(
       [client, server],
       [server, client],
     ] as const) {
-      sockets.add(from);
       from.on("error", () => to.destroy());
       from.on("end", () => isFrozen || to.destroy());
       from.on("close", () => to.destroy());
@@ -60,14 +57,8 @@ export async function openLossyProxy(
       else if (!isFrozen) client.write(piece);
     });
   });
-  await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    proxy.close();
-    for (const socket of sockets) socket.destroy();
-  });
-
   const url = new URL(serverUrl);
-  url.port = `${(proxy.address() as AddressInfo).port}`;
+  url.port = new URL(proxyUrl).port;
   return {
     url: url.href,
     get losses() {

@@ -1,12 +1,12 @@
 /** Opens a database as a plant store, or rejects it with one line that says how to fix it and contains no password. */
 import { execFileSync } from "node:child_process";
 import { rm, truncate, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { StoreErrorReason } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
+import { openRawServer } from "../../client/scripted-server.ts";
 import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
@@ -59,12 +59,9 @@ describe("opening a database", () => {
   });
 
   it("fails within its limit when its server never responds", async () => {
-    const silent = createServer();
-    await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void silent.close());
-    const { port } = silent.address() as AddressInfo;
+    const { port } = new URL(await openRawServer(() => undefined));
     const limits = { ...defaultLimits, connectMs: 300 };
-    const url = changeUrl(postgres.url, { port: `${port}` });
+    const url = changeUrl(postgres.url, { port });
     await expectNotOpened(url, "busy", "cannot be reached", limits);
   });
 

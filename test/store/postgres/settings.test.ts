@@ -46,16 +46,6 @@ describe("the settings of a commit", () => {
     await expectRejection(engine.checkWritable(), "busy", "fsync=off");
     expect(await runSql(url, "SELECT * FROM plants")).toEqual([]);
   });
-
-  it("do not remain in a session of the pooler", async () => {
-    const { engine } = await openStore(postgres.url, defaultLimits);
-    await engine.commit([fern]);
-    const sessions = await runSql(
-      postgres.url,
-      "SELECT count(*)::int AS open FROM pg_stat_activity WHERE application_name = 'plantstore' AND state <> 'idle'",
-    );
-    expect(sessions).toEqual([{ open: 0 }]);
-  });
 });
 
 it.each(["error", "debug5"])(
