@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { openRawServer } from "../client/scripted-server.ts";
 import { rules } from "./rules.ts";
-import { runRules } from "./run.ts";
+import { runOnTestServer } from "./test-run.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 
 interface Fault {
@@ -125,14 +125,8 @@ it.each(faults)(
   { timeout: 60_000 },
   async (_fault, fault, broken) => {
     await using server = await startServer();
-    const results = await runRules(rules, {
-      url: await startProxy(server.port, fault),
-      token: testToken,
-      timeoutMs: 10_000,
-      signal: new AbortController().signal,
-      statusMode: "contract",
-      firstId: 100_000_000_000_000n,
-    });
+    const url = await startProxy(server.port, fault);
+    const results = await runOnTestServer(rules, { url, timeoutMs: 10_000 });
     const failed = results.filter(({ problem }) => problem !== undefined);
     expect(failed.map(({ rule }) => rule.name)).toEqual(broken);
   },

@@ -11,11 +11,11 @@ import { converseByFetch, isFetchable } from "./fetch.ts";
 import type { Response } from "./response.ts";
 import { halfClose, type Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
-import { idsPerRule, type RuleResult, runRules, toPlaceholders } from "./run.ts";
+import { idsPerRule, type RuleResult, toPlaceholders } from "./run.ts";
+import { firstId, runOnTestServer } from "./test-run.ts";
 
 const isFetch = inject("transport").fetch;
 const tested = isFetch ? rules.filter(isFetchable) : rules;
-const firstId = 100_000_000_000_000n;
 
 /** A server, and the results of the rules. */
 interface TestedServer {
@@ -27,13 +27,9 @@ const runs = new Map<StatusMode, TestedServer>();
 beforeAll(async () => {
   for (const statusMode of statusModes) {
     const server = await startServer({ basePath: "/v1", statusMode });
-    const results = await runRules(tested, {
+    const results = await runOnTestServer(tested, {
       url: server.url,
-      token: testToken,
-      timeoutMs: 20_000,
-      signal: new AbortController().signal,
       statusMode,
-      firstId,
       ...(isFetch && {
         converse: (exchange, values) => converseByFetch(server.server.fetch, exchange, values),
       }),

@@ -2,29 +2,18 @@
 import { expect, it } from "vitest";
 import { listOperations, operations } from "../../src/core/contract.ts";
 import { statusModes } from "../../src/core/errors.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
+import { startServer } from "../helpers/plant-server.ts";
 import type { PlantServerOptions } from "../../src/server/server.ts";
 import type { Rule } from "./rule.ts";
 import { listRules, rules } from "./rules.ts";
 import { wholeExampleRules } from "./rules/whole-example.ts";
-import { runRules } from "./run.ts";
-
-const common = {
-  token: testToken,
-  timeoutMs: 20_000,
-  signal: new AbortController().signal,
-  firstId: 100_000_000_000_000n,
-};
+import { runOnTestServer } from "./test-run.ts";
 
 /** Returns the problems of a server with some rules, by their names. */
 async function findProblems(tested: readonly Rule[], options: Partial<PlantServerOptions>) {
   await using server = await startServer(options);
-  const { url } = server;
-  const results = await runRules(tested, {
-    ...common,
-    url,
-    statusMode: options.statusMode ?? "contract",
-  });
+  const { statusMode = "contract" } = options;
+  const results = await runOnTestServer(tested, { url: server.url, statusMode });
   expect(server.errors).toEqual([]);
   const failed = results.filter(({ problem }) => problem !== undefined);
   return failed.map(({ rule, problem }) => `${rule.name}: ${problem}`);

@@ -6,15 +6,9 @@ import { openRawServer } from "../client/scripted-server.ts";
 import type { Response } from "./response.ts";
 import type { ExpectedResponse, Rule } from "./rule.ts";
 import { rules } from "./rules.ts";
-import { type RuleResult, type RunOptions, runRules } from "./run.ts";
-import { startServer, testToken } from "../helpers/plant-server.ts";
-
-const common = {
-  token: testToken,
-  signal: new AbortController().signal,
-  statusMode: "contract",
-  firstId: 100_000_000_000_000n,
-} as const satisfies Partial<RunOptions>;
+import type { RuleResult } from "./run.ts";
+import { runOnTestServer } from "./test-run.ts";
+import { startServer } from "../helpers/plant-server.ts";
 
 /** Responses that a wrong server sends on a connection. */
 interface Script {
@@ -26,7 +20,7 @@ interface Script {
 const recorded = new Map<Rule, readonly Script[]>();
 beforeAll(async () => {
   await using server = await startServer();
-  const results = await runRules(rules, { ...common, url: server.url, timeoutMs: 20_000 });
+  const results = await runOnTestServer(rules, { url: server.url });
   for (const { rule, conversations } of results) {
     const scripts = conversations.map(({ responses }, index) => {
       return { responses, isEnding: rule.exchanges[index]?.thenEnds === true };
@@ -65,7 +59,7 @@ async function runAgainst(
   await once(server, "listening");
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const [result] = await runRules([rule], { ...common, url, timeoutMs });
+    const [result] = await runOnTestServer([rule], { url, timeoutMs });
     return result as RuleResult;
   } finally {
     for (const socket of sockets) socket.destroy();
@@ -212,6 +206,6 @@ it("a server that accepts every plant fails the race", async () => {
       socket.write(`${head}\r\n\r\n${body}`);
     });
   });
-  const [result] = await runRules([rule as Rule], { ...common, url, timeoutMs: 20_000 });
+  const [result] = await runOnTestServer([rule as Rule], { url });
   expect(result?.problem).toBe("expected status 200 on one connection, but on 6");
 });
