@@ -1,4 +1,4 @@
-/** The peers on PostgreSQL: the server of PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the run. */
+/** The peers on PostgreSQL, with a server that is started for the run. */
 import pg from "pg";
 import { startPostgres } from "../helpers/postgres-server.ts";
 import { type Peer, startPlantstore, token } from "./peers.ts";
@@ -28,9 +28,8 @@ async function openPeer(
   name: string,
   startServer: (directory: string, url: string) => Promise<ServerProcess>,
 ): Promise<Peer> {
-  const given = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
-  const server = given === undefined ? await startPostgres() : undefined;
-  const url = new URL(given ?? server?.url ?? "");
+  const server = await startPostgres();
+  const url = new URL(server.url);
   const pool = new pg.Pool({ connectionString: url.href });
   const storeUrl = new URL(url);
   storeUrl.searchParams.set("options", `-c search_path=${schema}`);
@@ -46,9 +45,8 @@ async function openPeer(
       return rows.map(({ id, name: plantName, tag }) => ({ id: BigInt(id), name: plantName, tag }));
     },
     async close() {
-      await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       await pool.end();
-      await server?.remove();
+      await server.remove();
     },
   };
 }

@@ -2,12 +2,12 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { runSql, startSynchronousStandby, useOwnPostgres, withHost } from "../helpers/postgres.ts";
+import { runSql, startSynchronousStandby, usePostgres, withHost } from "../helpers/postgres.ts";
 import type { PostgresServer } from "../helpers/postgres-server.ts";
 import { type Running, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const primary = useOwnPostgres();
+const primary = usePostgres();
 let standby: PostgresServer;
 
 beforeAll(async () => {

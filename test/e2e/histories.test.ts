@@ -23,7 +23,7 @@ import {
   createStoreUrl,
   runSql,
   startSynchronousStandby,
-  useOwnPostgres,
+  usePostgres,
   withHost,
 } from "../helpers/postgres.ts";
 import { runBinary, type Running, startBinary } from "../helpers/run-binary.ts";
@@ -39,7 +39,7 @@ const idsAtOnce = 3;
 const idLifeMs = 1500;
 const requestTimeoutMs = 3000;
 
-const postgres = useOwnPostgres();
+const postgres = usePostgres();
 
 const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)] as T;
 

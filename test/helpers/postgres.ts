@@ -1,4 +1,4 @@
-/** PostgreSQL for tests: the server in PLANTSTORE_TEST_POSTGRES_URL, or one that is started for the tests of a file. */
+/** PostgreSQL for tests: a server that is started for the tests of a file. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, onTestFinished, vi } from "vitest";
@@ -6,14 +6,8 @@ import type { Limits } from "../../src/store/postgres/database.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import type { OnEnd } from "./temporary-directory.ts";
 
-/** Returns a server for tests that only create schemas on it. Its `url` is available while tests run. */
-export function usePostgres(): { readonly url: string } {
-  const configured = process.env["PLANTSTORE_TEST_POSTGRES_URL"] || undefined;
-  return configured === undefined ? useOwnPostgres() : { url: configured };
-}
-
-/** Returns a server for tests that change its configuration or kill it. */
-export function useOwnPostgres(): PostgresServer {
+/** Starts a server for the tests of a file, which may change its configuration or kill it. It is available while tests run. */
+export function usePostgres(): PostgresServer {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
     server = await startPostgres();

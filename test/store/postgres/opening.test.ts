@@ -7,7 +7,7 @@ import type { StoreErrorReason } from "../../../src/core/store.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
 import { openRawServer } from "../../client/scripted-server.ts";
-import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { toEntry } from "../entries.ts";
@@ -21,7 +21,7 @@ import {
   openStore,
 } from "./stores.ts";
 
-const postgres = useOwnPostgres();
+const postgres = usePostgres();
 
 /** Expects an error of one line without the password. */
 async function expectNotOpened(

@@ -9,13 +9,13 @@ import { createCommit } from "../../../src/store/postgres/commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import type { Limits, Work } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
-import { createStoreUrl, generousLimits, runSql, useOwnPostgres } from "../../helpers/postgres.ts";
+import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { type Fate, openLossyProxy } from "./lossy-proxy.ts";
 import { openClient, openEngine, openStore } from "./stores.ts";
 
-const postgres = useOwnPostgres();
+const postgres = usePostgres();
 /** Shorter than the default limits. */
 const shortLimits: Limits = {
   connectMs: 2000,

@@ -5,14 +5,14 @@ import {
   createStoreUrl,
   runSql,
   startSynchronousStandby,
-  useOwnPostgres,
+  usePostgres,
   withOption,
 } from "../../helpers/postgres.ts";
 import type { PostgresServer } from "../../helpers/postgres-server.ts";
 import { toEntry } from "../entries.ts";
 import { createUserUrl, openEngine, openStore, waitForRows } from "./stores.ts";
 
-const primary = useOwnPostgres();
+const primary = usePostgres();
 let standby: PostgresServer;
 
 beforeAll(async () => {

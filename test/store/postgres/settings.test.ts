@@ -4,12 +4,12 @@ import { defaultLimits } from "../../../src/store/postgres/database.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
 import { findProgram } from "../../helpers/installed-programs.ts";
 import { startPgBouncer } from "../../helpers/pgbouncer.ts";
-import { createStoreUrl, runSql, useOwnPostgres, withOption } from "../../helpers/postgres.ts";
+import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { configure, createDatabase, openEngine, openReader, openStore } from "./stores.ts";
 
-const postgres = useOwnPostgres();
+const postgres = usePostgres();
 const fern = toEntry(1n, "fern");
 
 /** Turns a setting of the server off until the test ends. */
