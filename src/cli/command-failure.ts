@@ -8,15 +8,15 @@ import {
   toReason,
   UnavailableError,
 } from "../client/results.ts";
-import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
 import { operations } from "../core/contract.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
-import { type Io, OutputError } from "./io.ts";
+import type { Run } from "./command.ts";
+import { OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
-import { readDefaultUrl } from "./options/values.ts";
+import { readOption } from "./options/values.ts";
 
 /** The messages and the exit code of a failed command. */
 export interface Failure {
@@ -47,25 +47,17 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   failed: "internal",
 };
 
-/**
- * Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace.
- *
- * @param doubt as for {@link toAdvice}
- */
-export function toFailure(error: unknown, io: Io, doubt?: string): Failure {
+/** Where the URL of a request comes from. */
+type UrlSource = Pick<Run, "flags" | "io">;
+
+/** Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace. */
+export function toFailure(error: unknown): Failure {
   if (isOfWorkingDirectory(error)) {
     return createFailure("usage", "the working directory was deleted: change to another one");
   }
   if (error instanceof CommandError) {
     const { exitCode, message, hints, number } = error;
     return { exitCode, message, hints, ...(number !== undefined && { number }) };
-  }
-  if (error instanceof UnavailableError) {
-    return createFailure(toUnavailableExit(error), toAdvice(error, io, doubt));
-  }
-  if (error instanceof NotAPlantStoreError) {
-    const advice = error.proxyLimit === undefined ? `: ${adviseUrl(error.url, io)}` : "";
-    return createFailure("noPlantStore", `${error.message}${advice}`);
   }
   if (error instanceof OutputError) {
     return error.isClosed
@@ -80,17 +72,35 @@ export function toFailure(error: unknown, io: Io, doubt?: string): Failure {
   };
 }
 
-/** A retry does not heal a failure of TLS, such as an untrusted certificate. */
-export function toUnavailableExit({ reason }: UnavailableError): ExitCodeName {
-  return reason === "insecure" ? "noPlantStore" : "unavailable";
+/**
+ * Returns the error of a command for a request without a response of a plant store; any other error does not change.
+ *
+ * @param doubt what it means if the store may have handled the request
+ * @param hints lines after the message
+ */
+export function toCommandError(
+  error: unknown,
+  source: UrlSource,
+  doubt?: string,
+  hints: readonly string[] = [],
+): unknown {
+  const options = { cause: error, hints };
+  if (error instanceof UnavailableError) {
+    // A retry does not heal a failure of TLS, such as an untrusted certificate.
+    const exit = error.reason === "insecure" ? "noPlantStore" : "unavailable";
+    return new CommandError(exit, toAdvice(error, source, doubt), options);
+  }
+  if (!(error instanceof NotAPlantStoreError)) return error;
+  const advice = error.proxyLimit === undefined ? `: ${adviseUrl(error.url, source)}` : "";
+  return new CommandError("noPlantStore", `${error.message}${advice}`, options);
 }
 
 /** A failure that is reported. */
 export type CheckProblem = Failure & { readonly message: string };
 
 /** As {@link toFailure}, for a check. @throws the error itself, if it is a bug, a signal, or the output was closed */
-export function toProblem(error: unknown, io: Io): CheckProblem {
-  const { exitCode, message, stack } = toFailure(error, io, "try again");
+export function toProblem(error: unknown, source: UrlSource): CheckProblem {
+  const { exitCode, message, stack } = toFailure(toCommandError(error, source, "try again"));
   const isSignal = error instanceof Interruption;
   if (message === undefined || stack !== undefined || isSignal) throw error;
   return { exitCode, message };
@@ -106,17 +116,13 @@ function createFailure(exit: ExitCodeName, message: string): Failure {
   return { exitCode: exitCodes[exit].code, message };
 }
 
-/**
- * The message of an unavailable store, with advice.
- *
- * @param doubt what it means if the store may have handled the request
- */
-export function toAdvice(
+/** The message of an unavailable store, with advice. */
+function toAdvice(
   { reason, message, url, detail }: UnavailableError,
-  io: Io,
+  source: UrlSource,
   doubt = "the plant may or may not exist; the same command can be repeated",
 ): string {
-  const checkUrl = adviseUrl(toEndpoint(url).origin, io);
+  const checkUrl = adviseUrl(toEndpoint(url).origin, source);
   switch (reason) {
     case "refused":
       return `${message}: ${toRefusedAdvice(url, detail, checkUrl)}`;
@@ -144,17 +150,15 @@ function toRefusedAdvice(url: string, detail: string, checkUrl: string): string 
 }
 
 /**
- * Advises to change the base URL where it comes from. Any other than that of the variable or the login is from the flag.
+ * Advises to change the base URL where it comes from.
  *
  * @param url of a request, or its origin if only that matters
  */
-function adviseUrl(url: string, io: Io): string {
-  const { value = "", source = "the default", savedBy } = readDefaultUrl(io) ?? {};
+function adviseUrl(url: string, { flags, io }: UrlSource): string {
+  const { source, savedBy } = readOption(urlOption.url, flags["url"], io);
   const { path } = operations.create;
-  const origin = attempt(() => toEndpoint(value).origin);
-  const isSame = url === origin || (origin !== undefined && url.startsWith(joinPath(value, path)));
-  const isFlag = source === "the default" || !isSame;
-  const name = isFlag ? "--url" : savedBy === undefined ? source : `the URL of the ${savedBy}`;
+  const changed = source === "the default" ? "--url" : source;
+  const name = savedBy === undefined ? changed : `the URL of the ${savedBy}`;
   return url.includes(path + path) ? `remove ${path} from ${name}` : `check ${name}`;
 }
 
@@ -182,7 +186,7 @@ type ErrorResponse = Pick<
 export function toDetails(
   { error, attempts, requestId }: ErrorResponse,
   url: string,
-  io: Io,
+  source: UrlSource,
   tokenSource?: string,
 ): string[] {
   const category = categorizeError(error.error);
@@ -191,7 +195,7 @@ export function toDetails(
     details.push(`the token came from ${tokenSource}`);
   }
   if (category === "noPlantStore") {
-    details.push(`${adviseUrl(joinPath(url, operations.create.path), io)}, which is ${url}`);
+    details.push(`${adviseUrl(joinPath(url, operations.create.path), source)}, which is ${url}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);

@@ -95,9 +95,6 @@ export const storeCommand = {
   },
 } as const;
 
-/** The hint of commands that print nothing but JSON. */
-export const jsonHint = { "--json": "the output is JSON already: leave it out" } as const;
-
 /** The advice of commands that print data, and have no operands. */
 export const redirectAdvice = "the data goes to standard output: use > FILE to write a file";
 

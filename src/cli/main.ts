@@ -28,19 +28,19 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     }
     return await runProgram(argv, io, terminal);
   } catch (error) {
-    return printFailure(error, terminal, io);
+    return printFailure(error, terminal);
   }
 }
 
 /** Prints what is wrong. @returns the exit code */
-export async function printFailure(thrown: unknown, terminal: Terminal, io: Io): Promise<number> {
+export async function printFailure(thrown: unknown, terminal: Terminal): Promise<number> {
   // Another version may have replaced the files since the start.
   const failures = await import("./command-failure.ts").catch(() => undefined);
   if (failures === undefined) {
     await terminal.error(isError(thrown) ? thrown.message : String(thrown));
     return thrown instanceof CommandError ? thrown.exitCode : exitCodes.internal.code;
   }
-  const { exitCode, message, number, hints = [], stack } = failures.toFailure(thrown, io);
+  const { exitCode, message, number, hints = [], stack } = failures.toFailure(thrown);
   if (message !== undefined) await terminal.error(message, number);
   for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
   return exitCode;

@@ -3,12 +3,7 @@ import { type Retry, type SendPlantOptions, toCreateRequest } from "../client/cr
 import type { Deletion } from "../client/delete-plants.ts";
 import { listPage, listPages, maxPagePlants } from "../client/list-plants.ts";
 import { post } from "../client/http-request.ts";
-import {
-  categorizeError,
-  PageTooLargeError,
-  StoppedError,
-  UnavailableError,
-} from "../client/results.ts";
+import { categorizeError, PageTooLargeError, StoppedError } from "../client/results.ts";
 import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
@@ -17,10 +12,9 @@ import { createManyOptions } from "../library/client-options.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import {
   describeUnavailable,
-  toAdvice,
+  toCommandError,
   toDetails,
   toErrorSentence,
-  toUnavailableExit,
 } from "./command-failure.ts";
 import type { Run } from "./command.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
@@ -127,14 +121,12 @@ export class RemoteStore {
    */
   toCommandError(failure: unknown, hints: readonly string[]): unknown {
     const options = { cause: failure, hints };
-    if (failure instanceof UnavailableError) {
-      const message = toAdvice(failure, this.#run.io, "the same command can be repeated");
-      return new CommandError(toUnavailableExit(failure), message, options);
-    }
     if (failure instanceof PageTooLargeError) {
       return new CommandError("internal", failure.message, options);
     }
-    if (!(failure instanceof StoppedError)) return failure;
+    if (!(failure instanceof StoppedError)) {
+      return toCommandError(failure, this.#run, "the same command can be repeated", hints);
+    }
     const { cause } = failure;
     const { error } = cause;
     const isPathTwice = this.#url.endsWith(operations.create.path);
@@ -144,7 +136,7 @@ export class RemoteStore {
     }
     const sentence = toErrorSentence(
       error,
-      toDetails(cause, this.#url, this.#run.io, this.#token.source),
+      toDetails(cause, this.#url, this.#run, this.#token.source),
     );
     const category = categorizeError(error.error);
     return new CommandError(category, sentence, { ...options, number: error.error });
@@ -180,7 +172,9 @@ export async function useServer<T>(
   }
   const reading = signal ?? new AbortController().signal;
   const ca = await findAuthorities({ url, cacert }, io, reading);
-  const token = await findToken(tokenFile, url, io, reading);
+  const token = await findToken(tokenFile, url, io, reading).catch((error: unknown) => {
+    throw toCommandError(error, run);
+  });
   await warnAboutPlaintext(url, terminal);
   if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
   const request = toCreateRequest(url, token.token, ca);

@@ -5,7 +5,7 @@ import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import { exitCodes } from "./command-error.ts";
 import { type CheckProblem, toDetails, toErrorSentence } from "./command-failure.ts";
-import type { Io } from "./io.ts";
+import type { Run } from "./command.ts";
 
 /**
  * Returns the problem with a server, from its response to a check without a token: a plant store asks for one, or needs none.
@@ -16,11 +16,11 @@ import type { Io } from "./io.ts";
 export function findServerProblem(
   check: TokenCheck,
   url: string,
-  io: Io,
+  run: Pick<Run, "flags" | "io">,
 ): CheckProblem | undefined {
   if (check.isAccepted) return undefined;
   const isAsking = check.response.error.error === errorTable.noCredential.error;
-  return isAsking ? undefined : toErrorProblem(check.response, url, io);
+  return isAsking ? undefined : toErrorProblem(check.response, url, run);
 }
 
 /**
@@ -31,7 +31,7 @@ export function findServerProblem(
 export function toErrorProblem(
   response: Extract<CreateResponse, { ok: false }>,
   url: string,
-  io: Io,
+  run: Pick<Run, "flags" | "io">,
   tokenSource?: string,
 ): CheckProblem {
   const { error } = response;
@@ -39,7 +39,7 @@ export function toErrorProblem(
   // A plant store has no other reason to reject a check.
   const isExpected = category === "tokenRejected" || category === "unavailable";
   const exit = isExpected ? category : "noPlantStore";
-  const details = toDetails({ ...response, attempts: 1 }, url, io, tokenSource);
+  const details = toDetails({ ...response, attempts: 1 }, url, run, tokenSource);
   // With the path twice, the message is about the operation that deletes a plant.
   const isDelete =
     error.error === errorTable.noSuchMethod.error && url.endsWith(operations.create.path);

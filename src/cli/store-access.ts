@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
-import { isLocalUrl } from "../core/base-url.ts";
+import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { makeDirectory, toWriteError } from "../store/durable-files.ts";
@@ -12,8 +12,8 @@ import type { Run } from "./command.ts";
 import { findDataDirectory } from "./config/directories.ts";
 import type { Io } from "./io.ts";
 import { serverOptions, storeOption } from "./options/local.ts";
-import { toLongFlag } from "./options/remote.ts";
-import { readDefaultUrl, readOption, toCommandLine } from "./options/values.ts";
+import { toLongFlag, urlOption } from "./options/remote.ts";
+import { readDefaultUrl, readOption, type Setting, toCommandLine } from "./options/values.ts";
 
 interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
   /** Ends the check of a server for a hint. */
@@ -72,8 +72,8 @@ export function assertWritable(url: string): void {
 type StoreUse = "reads" | "changes" | "copies" | "replaces";
 
 /**
- * Names the store of a command on stderr, if that is a terminal. If it is the default store, but `create` sends plants to
- * another machine, says so instead, also elsewhere: it is a warning unless the command only reads.
+ * Names the store of a command on stderr, if that is a terminal. If it is the default store, but `create` probably sends
+ * plants to another one, says so instead, also elsewhere: it is a warning unless the command only reads.
  */
 export async function nameStore(
   url: string,
@@ -81,13 +81,21 @@ export async function nameStore(
   verb: StoreUse,
 ): Promise<void> {
   const isDefault = readOption(storeOption.store, flags["store"], io).source === "the default";
-  const { value: serverUrl = "", source, savedBy = source } = readDefaultUrl(io) ?? {};
-  if (!isDefault || serverUrl === "" || isLocalUrl(serverUrl)) {
+  const server = isDefault ? readDefaultUrl(io) : undefined;
+  if (server === undefined || servesDefaultStore(server)) {
     if (io.stderr.isTTY && !isNamed) await terminal.note(`Store: ${parseStoreUrl(url).url}`);
     return;
   }
-  const sentence = `this ${verb} ${parseStoreUrl(url).url}; "create" sends to ${serverUrl} (${savedBy})`;
+  const { value, source, savedBy = source } = server;
+  const sentence = `this ${verb} ${parseStoreUrl(url).url}; "create" sends to ${value} (${savedBy})`;
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
+}
+
+/** Checks for a server of this machine, unless a login chose another port: that one usually has another store. */
+function servesDefaultStore({ value = "", savedBy }: Setting<string>): boolean {
+  if (!isLocalUrl(value)) return false;
+  const { port } = new URL(toEndpoint(value).httpUrl);
+  return savedBy !== "last login" || port === new URL(urlOption.url.default).port;
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { CommandError, exitCodes, interruptible } from "../../src/cli/command-error.ts";
 import { findToken } from "../../src/cli/config/token-source.ts";
-import { toExitCode } from "../../src/cli/command-failure.ts";
+import { toCommandError, toExitCode } from "../../src/cli/command-failure.ts";
 import { type Io, writeText } from "../../src/cli/io.ts";
 import { printFailure } from "../../src/cli/main.ts";
 import { readAuthorities, warnAboutPlaintext } from "../../src/cli/server-access.ts";
@@ -80,11 +80,15 @@ export async function runConform(argv: readonly string[], io: Io): Promise<numbe
   const terminal = new Terminal(io);
   try {
     const options = parseOptions(argv);
-    if (options !== undefined) return await conform(options, { io, terminal });
+    if (options !== undefined) {
+      return await conform(options, { io, terminal }).catch((error: unknown) => {
+        throw toCommandError(error, { flags: { url: options.url }, io });
+      });
+    }
     await writeText(io.stdout, `${usage.join("\n")}\n`);
     return exitCodes.done.code;
   } catch (error) {
-    return printFailure(error, terminal, io);
+    return printFailure(error, terminal);
   }
 }
 

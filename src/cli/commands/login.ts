@@ -30,6 +30,7 @@ import { askSecret } from "../terminal/prompts.ts";
 import { findServerProblem, toErrorProblem } from "../server-check.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
+const operandAdvice = `select the server with --url URL; for a token, ${tokenAdvice}`;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 
 export const loginCommand: CommandBody = {
@@ -49,6 +50,7 @@ certificates of --cacert are saved with the token.`,
   environment: configDirectory,
   exitCodes: requestExitCodes,
   tokenAdvice,
+  operandAdvice,
   hints: serverHints,
   run: runLogin,
 };
@@ -63,6 +65,7 @@ longer. Repeating it has no effect. The token stays valid until it expires or is
   environment: configDirectory,
   exitCodes: { ...commonExitCodes, usage: serverExitCodes.usage },
   tokenAdvice,
+  operandAdvice,
   run: runLogout,
 };
 
@@ -99,80 +102,83 @@ async function logIn(
   run: Run,
   signal: AbortSignal,
 ): Promise<CheckProblem | undefined> {
-  const { io } = run;
-  const { url, tokenFile = "-" } = options;
+  const { io, terminal } = run;
+  const { url, timeoutMs, tokenFile = "-" } = options;
   const directory = findConfigDirectory(io);
+  const { origin } = toEndpoint(url);
   // Reports problems of saving before the user types a token.
-  readCredential(directory, toEndpoint(url).origin, io);
+  const saved = readCredential(directory, origin, io);
   readSavedSettings(directory);
   const ca = await findAuthorities(options, io, signal);
+  await warnAboutPlaintext(url, terminal);
+  const post = await selectPost(options, terminal);
+
+  async function check(found?: FoundToken): Promise<CheckProblem | undefined> {
+    const send = () =>
+      checkToken({ baseUrl: url, ca, timeoutMs, token: found?.token, signal, post });
+    try {
+      const result = await terminal.showWhile(() => `waiting for ${url}`, send);
+      if (found === undefined) return findServerProblem(result, url, run);
+      return result.isAccepted
+        ? undefined
+        : toErrorProblem(result.response, url, run, found.source);
+    } catch (error) {
+      return toProblem(error, run);
+    }
+  }
+
   const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
-  // Before the checks, so that their failure names a token that "token issue" may have just made.
-  const readGiven = async () => assertToken(await readTokenFile(tokenFile, io, signal));
-  const text = (): string => "reading the token";
-  const given = isTyped ? undefined : await run.terminal.showWhile(text, readGiven);
-  const token = await findAccepted({ ...options, ca }, given, run, signal).catch((error: unknown) =>
-    toProblem(error, io),
-  );
-  if (typeof token !== "string") {
-    return { ...token, hints: [`nothing was saved${adviseRevoking(given)}`] };
+  // First without the token: another server never gets it, and a user with a wrong URL need not type it.
+  const serverProblem = await check();
+  if (serverProblem !== undefined) {
+    const issued = `; if "token issue" has just made a token, "plantstore token list" shows it`;
+    const isPipe = tokenFile === "-" && !isTyped;
+    return { ...serverProblem, hints: [`nothing was saved${isPipe ? issued : ""}`] };
+  }
+  let token = isTyped && options.tokenFile === undefined ? saved?.token : undefined;
+  if (token === undefined || (await check({ token, source: "the last login" })) !== undefined) {
+    const given = await readToken(isTyped ? undefined : tokenFile, url, run, signal);
+    const problem = await check(given);
+    if (problem !== undefined) return { ...problem, hints: [adviseRevoking(given)] };
+    token = given.token;
   }
   signal.throwIfAborted();
   // The certificates in PLANTSTORE_CACERT are of no use for http.
   const savedCa = url.startsWith("https:") ? ca : undefined;
-  await saveToken(directory, { origin: toEndpoint(url).origin, token, ca: savedCa }, io);
+  await saveToken(directory, { origin, token, ca: savedCa }, io);
   await saveSettings(directory, { url });
   return undefined;
 }
 
-function assertToken(found: FoundToken): FoundToken {
+/**
+ * Reads the token.
+ *
+ * @param path undefined to ask on the terminal
+ * @throws CommandError for an input without a token, or with one that is malformed
+ */
+async function readToken(
+  path: string | undefined,
+  url: string,
+  { io, terminal }: Run,
+  signal: AbortSignal,
+): Promise<FoundToken> {
+  const question = `Token for ${url} (it is not shown): `;
+  const found =
+    path === undefined
+      ? { token: await askSecret(question, io, signal), source: "the terminal" }
+      : await terminal.showWhile(
+          () => "reading the token",
+          () => readTokenFile(path, io, signal),
+        );
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRejected", `the token ${problem}`);
   return found;
 }
 
-function adviseRevoking(given: FoundToken | undefined): string {
-  const prefix = given === undefined ? "" : toTokenPrefix(given.token);
-  if (prefix === "") return "";
-  return `; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it`;
-}
-
-/**
- * Returns the token if the server accepts it, or the problem.
- *
- * @param given undefined to use the saved token if it works, and to ask for one otherwise
- */
-async function findAccepted(
-  options: Options & { readonly ca: string | undefined },
-  given: FoundToken | undefined,
-  { io, terminal }: Run,
-  signal: AbortSignal,
-): Promise<string | CheckProblem> {
-  const { url: baseUrl, timeoutMs, tokenFile, ca } = options;
-  const { origin } = toEndpoint(baseUrl);
-  const directory = findConfigDirectory(io);
-  await warnAboutPlaintext(baseUrl, terminal);
-  const post = await selectPost(options, terminal);
-  const check = (token?: string) =>
-    terminal.showWhile(
-      () => `waiting for ${baseUrl}`,
-      () => checkToken({ baseUrl, ca, timeoutMs, token, signal, post }),
-    );
-  // First without the token: another server never gets it, and a user with a wrong URL need not type it.
-  const problem = findServerProblem(await check(), baseUrl, io);
-  if (problem !== undefined) return problem;
-  const isAsking = given === undefined;
-  let token = isAsking && !tokenFile ? readCredential(directory, origin, io)?.token : undefined;
-  if (token === undefined || !(await check(token)).isAccepted) {
-    const question = `Token for ${baseUrl} (it is not shown): `;
-    const found =
-      given ??
-      assertToken({ token: await askSecret(question, io, signal), source: "the terminal" });
-    token = found.token;
-    const result = await check(token);
-    if (!result.isAccepted) return toErrorProblem(result.response, baseUrl, io, found.source);
-  }
-  return token;
+function adviseRevoking({ token }: FoundToken): string {
+  const prefix = toTokenPrefix(token);
+  if (prefix === "") return "nothing was saved";
+  return `nothing was saved; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it`;
 }
 
 /** Reports the new default, and which tokens are left. */

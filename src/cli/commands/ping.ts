@@ -8,7 +8,6 @@ import { type CommandBody, describeVariables, type Run, serverHints } from "../c
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
-import type { Io } from "../io.ts";
 import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 
 export const pingCommand: CommandBody = {
@@ -37,7 +36,8 @@ const retryMs = 200;
 /** Minimum time of the last attempt, which may exceed that of --wait. */
 const lastAttemptMs = 1000;
 
-async function runPing({ flags, io, terminal }: Run): Promise<number> {
+async function runPing(run: Run): Promise<number> {
+  const { flags, io, terminal } = run;
   const options = readOptions(pingOptions, flags, io);
   const { url, json } = options;
   const problem = await interruptible(io, (signal) =>
@@ -46,7 +46,7 @@ async function runPing({ flags, io, terminal }: Run): Promise<number> {
       async () => {
         const ca = await findAuthorities(options, io, signal);
         const post = await selectPost(options, terminal);
-        return waitUntilReady({ ...options, ca, post, signal }, { io, terminal });
+        return waitUntilReady({ ...options, ca, post, signal }, run);
       },
     ),
   );
@@ -66,8 +66,9 @@ async function waitUntilReady(
     post,
     signal,
   }: Options & Omit<CheckTokenOptions, "baseUrl">,
-  { io, terminal }: Pick<Run, "io" | "terminal">,
+  run: Run,
 ): Promise<CheckProblem | undefined> {
+  const { io, terminal } = run;
   const { nowMs } = io;
   const endMs = nowMs() + waitMs;
   let isAnnounced = terminal.showsProgress;
@@ -75,7 +76,7 @@ async function waitUntilReady(
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
     const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal, post };
-    const problem = await findProblem(attempt, io);
+    const problem = await findProblem(attempt, run);
     // Nothing else changes by waiting.
     if (problem?.exitCode !== exitCodes.unavailable.code) return problem;
     const leftMs = endMs - nowMs();
@@ -91,19 +92,22 @@ async function waitUntilReady(
 }
 
 /** Requests `/readyz`, which responds at once, and then creates at the URL itself, without a token. */
-async function findProblem(attempt: CheckTokenOptions, io: Io): Promise<CheckProblem | undefined> {
+async function findProblem(
+  attempt: CheckTokenOptions,
+  run: Run,
+): Promise<CheckProblem | undefined> {
   const { baseUrl } = attempt;
   try {
     const readiness = await checkReadiness(attempt);
     if (readiness.state === "notReady") {
-      return toErrorProblem({ ok: false, ...readiness }, baseUrl, io);
+      return toErrorProblem({ ok: false, ...readiness }, baseUrl, run);
     }
     // A proxy may close the connection of a path that it hides.
     const cause = readiness.state === "unknown" ? readiness.cause : undefined;
     if (cause !== undefined && cause.reason !== "lost") throw cause;
-    return findServerProblem(await checkToken(attempt), baseUrl, io);
+    return findServerProblem(await checkToken(attempt), baseUrl, run);
   } catch (error) {
-    return toProblem(error, io);
+    return toProblem(error, run);
   }
 }
 

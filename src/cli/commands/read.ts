@@ -4,7 +4,7 @@ import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../../core/store.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
-import { type CommandBody, jsonHint, redirectAdvice, targetCommand, type Run } from "../command.ts";
+import { type CommandBody, redirectAdvice, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
 import {
@@ -27,7 +27,9 @@ export const listCommand: CommandBody = {
 otherwise as one line of JSON per plant. Reads the store itself, without a server
 or a token; servers may write to it at the same time. With --url, it reads the
 plants of a server with all operations instead; PLANTSTORE_URL and the last login
-select no server. A table ends after 100 plants unless --limit is given.`,
+select no server. On a terminal, stderr names the store; elsewhere it does if
+"create" sends to a server that probably has another one. A table ends after 100
+plants unless --limit is given.`,
   options: listOptions,
   examples: [
     "plantstore list",
@@ -37,6 +39,7 @@ select no server. A table ends after 100 plants unless --limit is given.`,
     "plantstore list --url https://plants.example.org/v1",
   ],
   ...targetCommand,
+  operandAdvice: `list takes no ids: "plantstore get ID" prints one plant, and --limit, --after and --tag select some`,
   exitCodes: targetExitCodes,
   run: printPlants,
 };
@@ -58,7 +61,7 @@ line from standard input, or JSON with an id, as create, list and export print i
     "plantstore get 1 --url https://plants.example.org/v1",
   ],
   ...targetCommand,
-  hints: jsonHint,
+  hints: { "--json": "get prints JSON already, so leave it out" },
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: printPlant,
 };
@@ -80,7 +83,7 @@ and the last login select no server.`,
     "  plantstore create --many --quiet",
   ],
   ...targetCommand,
-  hints: jsonHint,
+  hints: { "--json": "export prints JSON already, so leave it out" },
   operandAdvice: redirectAdvice,
   exitCodes: targetExitCodes,
   run: runExport,

@@ -116,12 +116,12 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   const version = `${packageVersion} (${interfaceName}), Node.js ${io.nodeVersion} on ${toPlatformName(io)}`;
   yield { subject: "plantstore", state: "ok", message: version };
   const findings = await interruptible(io, (signal) => checkServer(run, signal)).catch(
-    (error: unknown) => ({ server: toError(io)(error) }),
+    (error: unknown) => ({ server: toError(run)(error) }),
   );
   for (const [subject, finding] of Object.entries(findings)) yield { subject, ...finding };
-  yield { subject: "store", ...(await checkStore(run).catch(toError(io))) };
-  yield { subject: "config", ...(await checkDirectory("config", io).catch(toError(io))) };
-  yield { subject: "data", ...(await checkDirectory("data", io).catch(toError(io))) };
+  yield { subject: "store", ...(await checkStore(run).catch(toError(run))) };
+  yield { subject: "config", ...(await checkDirectory("config", io).catch(toError(run))) };
+  yield { subject: "data", ...(await checkDirectory("data", io).catch(toError(run))) };
   yield* listSettings(run);
   for (const name of findServiceVariables(io.env)) {
     const message = `${io.env[name]} is ignored: Kubernetes sets it for a service of this name`;
@@ -134,8 +134,8 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
 }
 
 /** The words of every other command for an error. @throws the error itself, if it is a bug or a signal */
-function toError(io: Io): (error: unknown) => Finding {
-  return (error) => toFinding(toProblem(error, io));
+function toError(run: Run): (error: unknown) => Finding {
+  return (error) => toFinding(toProblem(error, run));
 }
 
 function toFinding(problem: CheckProblem): Finding {
@@ -149,9 +149,10 @@ function describeSetting(value: string, source: string): string {
 
 /** The server, its readiness, the token, and the clock, by subject. Sends the token only to a plant store. */
 async function checkServer(
-  { flags, io, terminal }: Run,
+  run: Run,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, Finding>>> {
+  const { flags, io, terminal } = run;
   const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
   const { timeoutMs, ...options } = readOptions(requestOptions, flags, io);
   const facts = { url, urlSource: source };
@@ -164,22 +165,22 @@ async function checkServer(
       () => checkToken({ ...request, token }),
     );
   const found = await send().then(
-    (check) => findServerProblem(check, url, io) ?? check,
-    (error: unknown) => toProblem(error, io),
+    (check) => findServerProblem(check, url, run) ?? check,
+    (error: unknown) => toProblem(error, run),
   );
   if (!("isAccepted" in found)) {
-    const token = await checkOwnToken(url, undefined, io, signal);
+    const token = await checkOwnToken(url, undefined, run, signal);
     return { server: { ...toFinding(found), facts }, token };
   }
   const shown = describeSetting(url, source);
   const readiness = await checkReadiness(request);
   const server: Finding =
     readiness.state === "notReady"
-      ? toFinding(toErrorProblem({ ok: false, error: readiness.error }, url, io))
+      ? toFinding(toErrorProblem({ ok: false, error: readiness.error }, url, run))
       : found.isAccepted
         ? { state: "warning", message: `${shown}: accepts plants without a token: tell its owner` }
         : { state: "ok", message: shown };
-  const token = await checkOwnToken(url, send, io, signal);
+  const token = await checkOwnToken(url, send, run, signal);
   return { server: { ...server, facts }, token, ...checkClock(found.serverTimeMs) };
 }
 
@@ -190,11 +191,11 @@ type TokenSender = (token?: string) => Promise<TokenCheck>;
 async function checkOwnToken(
   url: string,
   send: TokenSender | undefined,
-  io: Io,
+  run: Run,
   signal: AbortSignal,
 ): Promise<Finding> {
   try {
-    const { token, source, isSaved } = await findToken(undefined, url, io, signal);
+    const { token, source, isSaved } = await findToken(undefined, url, run.io, signal);
     const prefix = toTokenPrefix(token);
     const shownSource = isSaved ? "saved for this URL" : `from ${source}`;
     const name = prefix === "" ? shownSource : `${prefix}… ${shownSource}`;
@@ -202,13 +203,13 @@ async function checkOwnToken(
     const check = await send?.(token);
     if (check === undefined) return { state: "none", message: `${name}: not checked`, facts };
     if (!check.isAccepted) {
-      return { ...toFinding(toErrorProblem(check.response, url, io, source)), facts };
+      return { ...toFinding(toErrorProblem(check.response, url, run, source)), facts };
     }
     const plaintext = describePlaintext(url);
     const risk = plaintext === undefined ? "" : `; ${plaintext}`;
     return { state: plaintext ? "warning" : "ok", message: `${name}: accepted${risk}`, facts };
   } catch (error) {
-    const failed = toError(io)(error);
+    const failed = toError(run)(error);
     // Without a server on this machine, the server is the only problem: it saves a token.
     if (failed.exitCode !== exitCodes.unavailable.code) return failed;
     return { state: "none", message: "none is saved for this URL" };
@@ -261,7 +262,7 @@ async function checkStore(run: Run): Promise<Finding> {
     return { state, message: `${shown}: ${sentence}`, facts };
   } catch (error) {
     // A command that only reads works.
-    return { ...toError(io)(error), state: "warning", facts };
+    return { ...toError(run)(error), state: "warning", facts };
   }
 }
 
@@ -306,7 +307,8 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 /** Settings that are invalid or not at their default, with `--all` every one. */
-function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
+function* listSettings(run: Run): Generator<Check, void, undefined> {
+  const { flags, io } = run;
   const { showsAll } = readOptions({ showsAll: statusOptions.showsAll }, flags, io);
   const values: object[] = [];
   for (const [name, option] of Object.entries(settings)) {
@@ -317,7 +319,7 @@ function* listSettings({ flags, io }: Run): Generator<Check, void, undefined> {
     try {
       setting = readOption(option, flags[name], io);
     } catch (error) {
-      yield { subject, ...toError(io)(error) };
+      yield { subject, ...toError(run)(error) };
       continue;
     }
     const { value, source } = setting;

@@ -148,7 +148,8 @@ describe("login", () => {
     const server = await openScriptedServer(errorResponse(40100));
     const result = await login(server.url, token);
     expect(result).toExit(4, containing(`error: the token ${complaint}`));
-    expect(server.requests).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     await expectNothingSaved(server.url);
   });
 
@@ -164,11 +165,23 @@ describe("login", () => {
   });
 
   it("says how to revoke a token that it was given, and did not save", async () => {
-    const url = await findClosedUrl();
+    const { url } = await openScriptedServer((response, { headers }) =>
+      errorResponse(headers.authorization === undefined ? 40100 : 40102)(response),
+    );
     const prefix = testToken.slice(0, 8);
     const advice = `nothing was saved; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it\n`;
-    expect(await login(url, testToken)).toExit(6, new RegExp(`^error: .*\\n${advice}$`));
-    expect(await login(url, "a-token-of-my-own")).toExit(6, /\nnothing was saved\n$/);
+    expect(await login(url, testToken)).toExit(4, new RegExp(`^error 40102: .*\\n${advice}$`));
+    expect(await login(url, "a-token-of-my-own")).toExit(4, /\nnothing was saved\n$/);
+  });
+
+  it("reads no token if no server responds", async () => {
+    const url = await findClosedUrl();
+    const stdin = new PassThrough();
+    const advice = `nothing was saved; if "token issue" has just made a token, "plantstore token list" shows it\n`;
+    const problem = new RegExp(`^error: cannot connect to .*\\n${advice}$`);
+    expect(await run(["login", "--url", url], { stdin })).toExit(6, problem);
+    const typed = await run(["login", "--url", url], { terminals: allTerminals });
+    expect(typed).toExit(6, /\nnothing was saved\n$/);
   });
 
   it("names the right URL for a wrong path, and asks for no token", async () => {
@@ -294,6 +307,11 @@ describe("login", () => {
     expect(result).toExit(2, containing(problem));
     expect(result.stderr).not.toContain(testToken);
     await expectNothingSaved(server.url);
+  });
+
+  it("rejects a URL as an argument, with advice", async () => {
+    const result = await run(["login", "http://127.0.0.1:7526"]);
+    expect(result).toExit(2, containing("error: select the server with --url URL; for a token, "));
   });
 
   it("rejects --token with advice", async () => {

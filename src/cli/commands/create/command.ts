@@ -36,6 +36,9 @@ line of JSON for each. Repeating is safe: what exists is "unchanged".`,
       // Most of the code.
       const { sendFromInputs } = await import("./create-many.ts");
       return await sendFromInputs(createRun);
+    } catch (error) {
+      const { toCommandError } = await import("../../command-failure.ts");
+      throw toCommandError(error, run);
     } finally {
       createRun.release();
     }

@@ -10,6 +10,7 @@ import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError, exitCodes, Interruption, UsageError } from "../../command-error.ts";
 import {
   describeUnavailable,
+  toCommandError,
   toDetails,
   toErrorSentence,
   toExitCode,
@@ -259,8 +260,9 @@ async function reportEnd(
   failure: unknown,
   advice: string,
   tokenSource: string,
-  { options, io, terminal }: CreateRun,
+  run: CreateRun,
 ): Promise<number> {
+  const { options, terminal } = run;
   if (signal !== undefined) {
     const { message, exitCode } = new Interruption(signal, advice);
     await terminal.error(message);
@@ -273,16 +275,14 @@ async function reportEnd(
   }
   const cause: unknown = failure instanceof StoppedError ? failure.cause : failure;
   if (failure instanceof StoppedError && "ok" in failure.cause) {
-    const details = [...toDetails(failure.cause, options.url, io, tokenSource), advice];
+    const details = [...toDetails(failure.cause, options.url, run, tokenSource), advice];
     const { error } = failure.cause;
     await terminal.error(toErrorSentence(error, details), error.error);
     return toExitCode(error.error);
   }
   // The advice says that the command can be repeated.
   const { message = "the output was closed", exitCode } = toFailure(
-    cause,
-    io,
-    "the plant may or may not exist",
+    toCommandError(cause, run, "the plant may or may not exist"),
   );
   await terminal.error(`${message}; ${advice}`);
   return exitCode;

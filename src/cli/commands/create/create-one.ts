@@ -103,7 +103,7 @@ export async function sendOne(
   }
   if (isDecided && !response.ok) {
     const { toDetails } = await import("../../command-failure.ts");
-    await printError(result, id, toDetails(response, url, run.io, found?.source), run);
+    await printError(result, id, toDetails(response, url, run, found?.source), run);
     return exitCodes[categorizeError(response.error.error)].code;
   }
   await printError(result, id, response === undefined ? details : [], run);

@@ -1,6 +1,6 @@
 /** Records of inputs, with their unknown members. */
 import type { Rejection } from "../../../client/results.ts";
-import { findClosestWord, joinWords, quoteInput } from "../../../core/messages.ts";
+import { findClosestWord, joinWords, quoteInput, toShellWord } from "../../../core/messages.ts";
 import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
@@ -55,6 +55,12 @@ function toFileHints(paths: readonly string[]): readonly string[] {
   const url = paths.find((path) => /^(?:https?|unix):\//.test(path));
   if (url !== undefined) {
     return [`An argument is a file. To choose the server: plantstore create --url ${url}`];
+  }
+  const json = paths.find((path) => /^\s*[{[]/.test(path));
+  if (json !== undefined) {
+    return [
+      `An argument is a file. To create JSON: printf %s ${toShellWord(json)} | plantstore create`,
+    ];
   }
   // Words without a dot or a slash are probably a plant.
   if (paths.some((path) => /^$|[./\\]/.test(path))) return [];

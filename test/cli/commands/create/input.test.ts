@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
@@ -215,12 +216,24 @@ describe("an error with exit code 2 reports input that cannot be read, if it", (
   it.each([
     [["fern"], "does not exist"],
     [["id=5", "name=it's"], "does not exist"],
-    [['{"id":5,"name":"x"}'], "does not exist"],
-    [[`[${" ".repeat(300)}]`], "cannot be read: name too long"],
+    [["x".repeat(300)], "cannot be read: name too long"],
   ])("is a plant as an argument: %j", async (operands, problem) => {
     const message = `error: ${operands[0]} ${problem}\nAn argument is a file. To create one plant: plantstore create --id 1 --name fern\n`;
     expect(await create(operands)).toExit(2, message);
   });
+
+  it.each([`{"id":5,"name":"it's"}`, ' [{"id":5,"name":"a.b"}]'])(
+    "is JSON as an argument, with the command that creates it: %s",
+    async (text) => {
+      const { exitCode, stderr } = await create([text]);
+      expect(exitCode).toBe(2);
+      const [, command = ""] =
+        /does not exist\nAn argument is a file. To create JSON: (printf .*) \| plantstore create\n$/.exec(
+          stderr,
+        ) ?? [];
+      expect(execFileSync("sh", ["-c", command], { encoding: "utf8" })).toBe(text);
+    },
+  );
 
   it.each(["http://127.0.0.1:7526", "https://a.example", "unix:/plants.sock"])(
     "is the URL %s, with advice",

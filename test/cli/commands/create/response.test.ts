@@ -148,7 +148,7 @@ describe("an Error", () => {
     await saveSettings(join(home, ".config/plantstore"), { url: `${url}/saved` });
     expect(await run([])).toContain("(check the URL of the last login, which is ");
     expect(await run([], `${url}/v1`)).toContain("(check PLANTSTORE_URL, which is ");
-    expect(await run(["--url", url], `${url}/v1`)).toContain("(check --url, which is ");
+    expect(await run(["--url", `${url}/v1`], `${url}/v1`)).toContain("(check --url, which is ");
     const whole = await run(["--url", `${url}/v1/plants`], `${url}/v2`);
     expect(whole).toContain("(remove /plants from --url, which is ");
   });

@@ -101,8 +101,24 @@ describe("the default store, while create sends to another server,", () => {
     expect(stderr).toBe(`note: ${toSentence("reads", remoteUrl, "PLANTSTORE_URL")}`);
   });
 
-  it("is not noted with --store, or for a server on this machine", async () => {
+  it.each(["http://127.0.0.1:9000", "unix:/run/plants.sock"])(
+    "is noted after a login at another port of this machine: %s",
+    async (url) => {
+      await saveSettings(config, { url });
+      const stderr = `note: ${toSentence("reads", url)}`;
+      expect(await runCli(["list", "--json"], { home })).toMatchObject({ exitCode: 0, stderr });
+    },
+  );
+
+  it("is not noted with --store, at the default port, or at any local one without a login", async () => {
     expect((await runCli(["list"], { home })).stderr).toBe("");
+    await saveSettings(config, { url: "http://localhost:7526/v1" });
+    expect((await runCli(["list"], { home })).stderr).toBe("");
+    const other = "http://127.0.0.1:9000";
+    await saveSettings(config, { url: other, savedBy: "first serve" });
+    expect((await runCli(["list"], { home })).stderr).toBe("");
+    const variable = { home, env: { PLANTSTORE_URL: other } };
+    expect((await runCli(["list"], variable)).stderr).toBe("");
     await saveSettings(config, { url: remoteUrl });
     expect((await runCli(["list", "--store", store], { home })).stderr).toBe("");
     const env = { PLANTSTORE_STORE: store };

@@ -53,12 +53,9 @@ it("reports an unknown id on stderr, with exit code 9", async () => {
 });
 
 it("explains that it has no --json, because its output is JSON", async () => {
-  for (const argv of [
-    ["get", "1", "--json"],
-    ["export", "--json"],
-  ]) {
-    const problem = "error: no '--json': the output is JSON already: leave it out\n";
-    expect(await runCli(argv)).toExit(2, containing(problem));
+  for (const [name = "", ...ids] of [["get", "1"], ["export"]]) {
+    const problem = `error: no '--json': ${name} prints JSON already, so leave it out\n`;
+    expect(await runCli([name, ...ids, "--json"])).toExit(2, containing(problem));
   }
 });
 
