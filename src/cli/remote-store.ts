@@ -21,13 +21,11 @@ import { findToken, type FoundToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
 import { bulkRetryOption } from "./options/remote.ts";
-import { readOptions, toCommandLine } from "./options/values.ts";
+import { readOptions } from "./options/values.ts";
 import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
 
 /** The plants behind a URL. */
 export class RemoteStore {
-  /** The command that shows all plants. */
-  readonly listCommand: string;
   readonly #url: string;
   readonly #token: FoundToken;
   readonly #sendOptions: SendPlantOptions;
@@ -36,7 +34,6 @@ export class RemoteStore {
   #hasAllOperations = false;
 
   constructor(url: string, token: FoundToken, sendOptions: SendPlantOptions, run: Run) {
-    this.listCommand = toCommandLine("list", serverOptions, run.flags);
     this.#url = url;
     this.#token = token;
     this.#sendOptions = sendOptions;

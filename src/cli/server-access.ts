@@ -30,12 +30,7 @@ export async function findAuthorities(
 /** Far above the size of a list of all public authorities. */
 const maxCertificatesBytes = 4 * 1024 * 1024;
 
-/**
- * Reads certificates in PEM.
- *
- * @throws CommandError if the file cannot be read, is too long, or has no valid certificate
- * @throws the signal's reason, once it is aborted
- */
+/** Reads certificates in PEM. @throws as {@link findAuthorities} */
 export async function readAuthorities(
   path: string,
   signal: AbortSignal,

@@ -13,7 +13,13 @@ import { findDataDirectory } from "./config/directories.ts";
 import type { Io } from "./io.ts";
 import { serverOptions, storeOption } from "./options/local.ts";
 import { toLongFlag, urlOption } from "./options/remote.ts";
-import { readDefaultUrl, readOption, type Setting, toCommandLine } from "./options/values.ts";
+import {
+  readDefaultUrl,
+  readOption,
+  readOptions,
+  type Setting,
+  toCommandLine,
+} from "./options/values.ts";
 
 interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
   /** Ends the check of a server for a hint. */
@@ -111,7 +117,7 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
     const { path } = parseStoreUrl(url);
-    const hints = path !== undefined && !existsSync(path) ? await explainMissing(url, run) : [];
+    const hints = path !== undefined && !existsSync(path) ? await explainMissing(run) : [];
     throw new CommandError("usage", error.message, { cause: error, hints });
   }
 }
@@ -122,12 +128,19 @@ export function toStoreCommand(command: string, { flags: { store } }: Pick<Run, 
   return toCommandLine(command, storeOption, { store: store && type.format(type.parse(store)) });
 }
 
+/** The command line that shows all plants of the store, or of the server, of a run. */
+export function toListCommand(run: Pick<Run, "flags">): string {
+  return selectsServer(run)
+    ? toCommandLine("list", serverOptions, run.flags)
+    : toStoreCommand("list", run);
+}
+
 /** Explains why a local store may lack a plant: the server has it in memory. @returns one sentence, or nothing */
-export async function explainMissing(
-  storeUrl: string,
-  { io, signal = new AbortController().signal }: Pick<StoreRun, "io" | "signal">,
-): Promise<readonly string[]> {
-  const url = parseStoreUrl(storeUrl).isShared ? undefined : readDefaultUrl(io)?.value;
+export async function explainMissing(run: StoreRun): Promise<readonly string[]> {
+  const { flags, io, signal = new AbortController().signal } = run;
+  if (selectsServer(run)) return [];
+  const { store } = readOptions(storeOption, flags, io);
+  const url = parseStoreUrl(store).isShared ? undefined : readDefaultUrl(io)?.value;
   if (url === undefined) return [];
   // Loads the client, which other commands that open a store do without.
   const { checkLocalServer } = await import("../client/probe.ts");

@@ -18,17 +18,16 @@ import {
   serverOptions,
   storeOption,
 } from "../options/local.ts";
-import { parseText, readOptions, toCommandLine } from "../options/values.ts";
-import { changeStore, selectsServer, toStoreCommand } from "../store-access.ts";
+import { parseText, readOptions } from "../options/values.ts";
+import { changeStore, selectsServer, toListCommand } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 export const deleteCommand: CommandBody = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
 end. Opens the store itself, without a server or a token. Servers may use it at the
-same time. With --url, it sends the deletions to a server with all operations
-instead; PLANTSTORE_URL and the last login select no server. It asks on a terminal;
-elsewhere, it needs --yes. The ids may be created again. With --json, standard output
-has one line of JSON per id.
+same time. Only with --url, it sends the deletions to a server with all operations
+instead. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
+again. With --json, standard output has one line of JSON per id.
 With - instead of ids, it reads one id per line from standard input, or JSON with an
 id, as create, list and export print it. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
@@ -134,7 +133,7 @@ export async function runDelete(run: Run): Promise<void> {
   if (missing.count === 0) return;
   throw new CommandError(
     "noSuchPlant",
-    `no plant in ${name} has the ${missing.describe()}: "${target.listCommand}" shows all plants`,
+    `no plant in ${name} has the ${missing.describe()}: "${toListCommand(run)}" shows all plants`,
   );
 }
 
@@ -172,8 +171,6 @@ async function askUser(
 interface Target {
   /** For messages. */
   readonly name: string;
-  /** The command that shows all plants. */
-  readonly listCommand: string;
   open(signal: AbortSignal, work: (deletePlants: DeletePlants) => Promise<void>): Promise<void>;
 }
 
@@ -183,7 +180,6 @@ function selectTarget(run: Run): Target {
     const { url = "" } = readOptions(serverOptions, flags, io);
     return {
       name: `the plant store at ${url}`,
-      listCommand: toCommandLine("list", serverOptions, flags),
       async open(signal, work) {
         const { useServer } = await import("../remote-store.ts");
         await useServer(run, (server) => work((batch) => server.delete(batch, signal)), {
@@ -197,7 +193,6 @@ function selectTarget(run: Run): Target {
   const name = `the store ${parseStoreUrl(url).url}`;
   return {
     name,
-    listCommand: toStoreCommand("list", run),
     open: (signal, work) =>
       changeStore(url, { flags, io, terminal, signal, isNamed: true }, (store) =>
         work(async function* (batch) {

@@ -18,7 +18,7 @@ import {
 } from "../options/local.ts";
 import { parseText, readOptions, toCommandLine } from "../options/values.ts";
 import type { ServerWork } from "../remote-store.ts";
-import { explainMissing, readStore, selectsServer, toStoreCommand } from "../store-access.ts";
+import { explainMissing, readStore, selectsServer, toListCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 
@@ -47,10 +47,10 @@ plants unless --limit is given.`,
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, in the order of
 the ids. Names the unknown ids at the end. Reads the store itself, without a
-server or a token; servers may write to it at the same time. With --url, it
-sends one request per id to a server with all operations instead; PLANTSTORE_URL
-and the last login select no server. With - instead of ids, it reads one id per
-line from standard input, or JSON with an id, as create, list and export print it.`,
+server or a token; servers may write to it at the same time. Only with --url, it
+sends one request per id to a server with all operations instead. With - instead
+of ids, it reads one id per line from standard input, or JSON with an id, as
+create, list and export print it.`,
   options: getOptions,
   examples: [
     "plantstore get 1",
@@ -71,9 +71,8 @@ export const exportCommand: CommandBody = {
 plant or as CSV. Reads the store itself, without a server or a token. Servers may
 write to it at the same time: every plant that was acknowledged before the export
 starts is printed, each id once. Plants that are created during the export may be
-printed too. With --url, it reads the plants of a server with all operations
-instead, page by page, and a failure prints the command to go on; PLANTSTORE_URL
-and the last login select no server.`,
+printed too. Only with --url, it reads the plants of a server with all operations
+instead, page by page, and a failure prints the command to go on.`,
   options: exportOptions,
   examples: [
     "plantstore export > plants.ndjson",
@@ -108,10 +107,6 @@ interface PlantReader {
   /** Reads the plants in the order of their ids. No page is empty. */
   readPages(query: PlantQuery): AsyncIterable<readonly NewPlant[]>;
   count(filter: PlantFilter): Promise<number>;
-  /** The command that shows all plants. */
-  readonly listCommand: string;
-  /** Sentences about plants that it lacks. Absent for a server, which has all plants that it was sent. */
-  explainMissing?(): Promise<readonly string[]>;
 }
 
 /** Reads plants of a store, or of a server if the command line selects one. */
@@ -131,8 +126,6 @@ async function readTarget<T>(
       get: (id) => store.get(id),
       readPages: (query) => readPlantPages(store, query),
       count: (filter) => store.count(filter),
-      listCommand: toStoreCommand("list", run),
-      explainMissing: () => explainMissing(url, run),
     }),
   );
 }
@@ -152,7 +145,7 @@ async function printPlants(run: Run): Promise<void> {
     if (last === undefined) {
       if (!io.stderr.isTTY) return;
       await terminal.note("no plants");
-      for (const hint of (await reader.explainMissing?.()) ?? []) await terminal.note(hint);
+      for (const hint of await explainMissing(run)) await terminal.note(hint);
       return;
     }
     // A script that sets the limit reads further pages itself.
@@ -184,8 +177,8 @@ async function printPlant(run: Run): Promise<void> {
       const subject = missing.count === 1 ? "no plant has" : "no plants have";
       throw new CommandError(
         "noSuchPlant",
-        `${subject} the ${missing.describe()}: "${reader.listCommand}" shows all plants`,
-        { hints: (await reader.explainMissing?.()) ?? [] },
+        `${subject} the ${missing.describe()}: "${toListCommand(run)}" shows all plants`,
+        { hints: await explainMissing(run) },
       );
     },
     () => "some plants are missing in the output",

@@ -1,4 +1,5 @@
 /** Finds the values of options: flag, then environment variable, then saved setting, then default. */
+import { attempt } from "../../core/attempt.ts";
 import { InvalidValue, toShellWord } from "../../core/messages.ts";
 import type { OptionType } from "../../library/option-types.ts";
 import { CommandError } from "../command-error.ts";
@@ -77,12 +78,7 @@ function assertPath(option: Option<unknown>, variable: string, io: Io): void {
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */
 export function readDefaultUrl(io: Io): Setting<string> | undefined {
-  try {
-    return readOption(urlOption.url, undefined, io);
-  } catch (error) {
-    if (error instanceof CommandError) return undefined;
-    throw error;
-  }
+  return attempt(() => readOption(urlOption.url, undefined, io));
 }
 
 function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | undefined {

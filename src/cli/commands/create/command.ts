@@ -26,8 +26,8 @@ line of JSON for each. Repeating is safe: what exists is "unchanged".`,
   tokenAdvice,
   hints: serverHints,
   async run(run) {
-    const { openCreateRun } = await import("./create-run.ts");
-    const createRun = await openCreateRun(run);
+    const { CreateRun } = await import("./create-run.ts");
+    const createRun = new CreateRun(run);
     try {
       if (createRun.options.paths.length === 0) {
         const { sendFromFlags } = await import("./create-one.ts");

@@ -1,5 +1,4 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { LocatedError } from "../../../records/located-error.ts";
 import { StoppedError } from "../../../client/results.ts";
@@ -22,7 +21,7 @@ import { createOptions } from "../../options/remote.ts";
 import { toCommandLine } from "../../options/values.ts";
 import { tracePost } from "../../request-trace.ts";
 import { sendOne } from "./create-one.ts";
-import { type CreateRun, findTokenToSend, toRequest } from "./create-run.ts";
+import { type CreateRun, prepareRequest } from "./create-run.ts";
 import {
   openRecordInput,
   type NumberedRecord,
@@ -153,7 +152,7 @@ async function sendMany(
 ): Promise<number> {
   const { options, io, stopSending, terminal } = run;
   const { url, isDryRun, isQuiet, isVerbose, fromLine = 1 } = options;
-  const found = isDryRun ? undefined : await findTokenToSend(run);
+  const { request, tokenSource } = await prepareRequest(run);
   await rejects?.open();
   const report = new RecordReport(run, input.paths.length > 1, rejects);
   /** The store was unavailable at the last attempt. All plants in flight see the same outage. */
@@ -169,7 +168,6 @@ async function sendMany(
   const { sendPlants } = await import("../../../client/create-plants.ts");
   // undici takes 20 ms to load.
   const { openPool } = await import("../../../client/http-pool.ts");
-  const request = toRequest(found?.token, run);
   const concurrency = isVerbose ? 1 : options.concurrency;
   const pool = openPool(request.url, concurrency, options.timeoutMs, request.ca);
   const outcomes = sendPlants(records, {
@@ -202,15 +200,15 @@ async function sendMany(
     if (!isExpected(error, run)) throw error;
     failure = error;
   }
-  const isClosed = failure instanceof OutputError && failure.isClosed;
-  if (isClosed && run.stoppedBy === undefined) await sleep(signalDelayMs);
   await report.end();
+  // Ctrl-C in a pipeline ends the reader of the output too.
+  const isClosed = failure instanceof OutputError && failure.isClosed;
   const signal = failure === undefined || isClosed ? run.stoppedBy : undefined;
   const { missing, total } = report.tally;
   const isEarly = missing > 0 && options.isFailFast === true;
   if (signal !== undefined || failure !== undefined || isEarly) {
     const { advice, command } = toResume(report, failure, input, run);
-    const exitCode = await reportEnd(signal, failure, advice, found?.source ?? "", run);
+    const exitCode = await reportEnd(signal, failure, advice, tokenSource, run);
     if (command !== undefined) await terminal.command(command);
     return exitCode;
   }
@@ -220,9 +218,6 @@ async function sendMany(
   }
   return exitCodes[missing === 0 ? "done" : "someMissing"].code;
 }
-
-/** Ctrl-C in a pipeline ends the reader of the output too, and its end may be noticed this long before the signal. */
-const signalDelayMs = 50;
 
 /** Checks for a failure after which the user can resume the run. */
 function isExpected(error: unknown, { abort }: CreateRun): boolean {

@@ -1,5 +1,5 @@
 /** A create from flags, or of the single plant of an input: sends it and prints the Plant or the Error. */
-import { type Retry, sendPlant } from "../../../client/create-plant.ts";
+import { type CreateRequest, type Retry, sendPlant } from "../../../client/create-plant.ts";
 import {
   categorizeError,
   type FinalResponse,
@@ -20,7 +20,7 @@ import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
 import { OutputError } from "../../io.ts";
 import { selectPost } from "../../server-access.ts";
-import { type CreateRun, findTokenToSend, type PlantFlags, toRequest } from "./create-run.ts";
+import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts";
 import type { NumberedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
@@ -59,18 +59,15 @@ const confirmations = {
   unknown: (plant: string) => `${plant} is in the store`,
 } as const;
 
-/** The input of a single plant. */
+/** The input of a single plant. Flags have none: messages name the flag. */
 interface SingleInput {
   /** Added to the message of an invalid plant: the name of the input, unless the message has it. */
-  readonly details: readonly string[];
+  readonly details?: readonly string[];
   /** Undefined if the input is empty. */
-  readonly record: NumberedRecord | undefined;
+  readonly record?: NumberedRecord | undefined;
   /** Opened directly before the plant is sent or rejected. */
-  readonly rejects: RejectsFile | undefined;
+  readonly rejects?: RejectsFile | undefined;
 }
-
-/** Without an input, as for flags, which messages name themselves. */
-const noInput: SingleInput = { details: [], record: undefined, rejects: undefined };
 
 /**
  * Creates a plant.
@@ -81,19 +78,18 @@ const noInput: SingleInput = { details: [], record: undefined, rejects: undefine
 export async function sendOne(
   plant: NewPlant | Rejection,
   run: CreateRun,
-  { details, record, rejects }: SingleInput = noInput,
+  { details = [], record, rejects }: SingleInput = {},
 ): Promise<number> {
   const { isDryRun, json, url } = run.options;
   const isToSend = isSendable(plant) && isDryRun !== true;
-  const found = isToSend ? await findTokenToSend(run) : undefined;
+  const prepared = isToSend ? await prepareRequest(run) : undefined;
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
-  const response = isToSend && found ? await send(plant, found.token, run) : undefined;
+  const response = isToSend && prepared ? await send(plant, prepared.request, run) : undefined;
   const result = response === undefined ? toLocalResult(plant) : toSentResult(response);
   const id = isSendable(plant) ? plant.id : record?.content.id;
-  const isDecided = response !== undefined && "ok" in response;
   if ("plant" in result) {
-    await printPlant(result, id, isDecided ? response.result : "valid", run);
+    await printPlant(result, id, response && "ok" in response ? response.result : "valid", run);
     return exitCodes.done.code;
   }
   if (record !== undefined) await rejects?.add([record]);
@@ -101,34 +97,31 @@ export async function sendOne(
     if (json) await printResult(result, id, run);
     throw response;
   }
-  if (isDecided && !response.ok) {
-    const { toDetails } = await import("../../command-failure.ts");
-    await printError(result, id, toDetails(response, url, run, found?.source), run);
-    return exitCodes[categorizeError(response.error.error)].code;
-  }
-  await printError(result, id, response === undefined ? details : [], run);
-  return exitCodes.invalidPlant.code;
+  const { toDetails } = await import("../../command-failure.ts");
+  const isError = response !== undefined && "ok" in response && !response.ok;
+  const added = isError ? toDetails(response, url, run, prepared?.tokenSource) : details;
+  await printError(result, id, added, run);
+  const { error } = result.error;
+  return exitCodes[error === undefined ? "invalidPlant" : categorizeError(error)].code;
 }
 
 /** Sends a plant. @returns the response, or the error without one; a limit of a proxy rejects the plant */
 async function send(
   plant: NewPlant,
-  token: string,
+  request: CreateRequest,
   run: CreateRun,
 ): Promise<FinalResponse | UnavailableError | NotAPlantStoreError> {
   const { options, io, terminal, abort } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
-  const printRetry = async (retry: Retry): Promise<void> => {
+  const warn = async (retry: Retry): Promise<void> => {
     const { describeUnavailable } = await import("../../command-failure.ts");
-    const { attempt, delayMs } = retry;
-    const next = `attempt ${attempt + 1} of ${retries + 1} in ${(delayMs / 1000).toFixed(1)} s`;
-    await terminal.note(`${describeUnavailable(retry, url)}: ${next}`);
+    await terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
   };
   const onRetry = (retry: Retry): void => {
-    if (io.stderr.isTTY) void printRetry(retry);
+    if (retry.attempt === 1 && io.stderr.isTTY) void warn(retry);
   };
   const post = await selectPost(options, terminal);
-  const sendOptions = { request: toRequest(token, run), timeoutMs, retries, post, signal: abort };
+  const sendOptions = { request, timeoutMs, retries, post, signal: abort };
   const work = () => sendPlant(toNewPlantJson(plant), sendOptions, onRetry);
   run.inDoubt = "one";
   try {

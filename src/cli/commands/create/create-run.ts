@@ -30,31 +30,12 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
   readonly bulkRetries: number;
 }
 
-/**
- * Reads the options of a create, and starts its run.
- *
- * @throws CommandError for invalid options, or a certificate that cannot be read
- */
-export async function openCreateRun(run: Run): Promise<CreateRun> {
-  const options = readCreateOptions(run);
-  const createRun = new CreateRun(options, run);
-  try {
-    createRun.ca = await findAuthorities(options, run.io, createRun.abort);
-    return createRun;
-  } catch (error) {
-    createRun.release();
-    throw error;
-  }
-}
-
 /** A run. It handles SIGINT and SIGTERM until it is released. */
 export class CreateRun {
   readonly options: CreateCommandOptions;
   readonly flags: Flags;
   readonly io: Io;
   readonly terminal: Terminal;
-  /** Certificates of trusted authorities, in PEM. */
-  ca: string | undefined;
   /** Plants whose outcome is unknown if the run stops now, which decide the effect of a signal. */
   inDoubt: "nothing" | "one" | "many" = "nothing";
   /** The signal after which only the plants in flight are completed. */
@@ -68,12 +49,13 @@ export class CreateRun {
   /** Aborted when no further plant may be sent. */
   readonly stopSending = this.#stopSending.signal;
 
-  constructor(options: CreateCommandOptions, { flags, io, terminal }: Run) {
-    this.options = options;
-    this.flags = flags;
-    this.io = io;
-    this.terminal = terminal;
-    this.release = io.onSignal((signal) => this.#stop(signal));
+  /** @throws CommandError for invalid options */
+  constructor(run: Run) {
+    this.options = readCreateOptions(run);
+    this.flags = run.flags;
+    this.io = run.io;
+    this.terminal = run.terminal;
+    this.release = this.io.onSignal((signal) => this.#stop(signal));
   }
 
   #stop(signal: StopSignal): void {
@@ -156,34 +138,37 @@ function findPaths(
   return paths.length === 0 ? ["-"] : paths;
 }
 
+/** The request of each plant, without its body. */
+interface PreparedRequest {
+  readonly request: CreateRequest;
+  /** Named if the token is rejected. */
+  readonly tokenSource: string;
+}
+
 /**
- * Finds the token, and warns if the connection is not encrypted.
+ * Finds the token and the certificates to trust, and warns if the connection is not encrypted. The request continues the trace
+ * of the caller; an invalid one is ignored. A dry run has no token.
  *
- * @throws CommandError without a token
- * @throws the reason of the run's cut-off
+ * @throws CommandError without a token, or for a certificate that cannot be read
+ * @throws the reason of the run's abort
  */
-export async function findTokenToSend(run: CreateRun): Promise<FoundToken> {
-  const { options, io, terminal, abort } = run;
+export async function prepareRequest(run: CreateRun): Promise<PreparedRequest> {
+  const { options, io, abort } = run;
+  const ca = await findAuthorities(options, io, abort);
+  const found = options.isDryRun ? undefined : await findTokenToSend(run);
+  const { TRACEPARENT: trace = "" } = io.env;
+  const traceparent = toTraceId(trace) === undefined ? undefined : trace;
+  const request = toCreateRequest(options.url, found?.token, ca, traceparent);
+  return { request, tokenSource: found?.source ?? "" };
+}
+
+async function findTokenToSend({ options, io, terminal, abort }: CreateRun): Promise<FoundToken> {
   const { tokenFile, url } = options;
   const read = () => findToken(tokenFile, url, io, abort);
-  let found: FoundToken;
-  if (tokenFile === "-" && io.stdin.isTTY) {
-    await terminal.note("reading the token from the terminal: end with Ctrl-D");
-    found = await read();
-  } else {
-    found = await terminal.showWhile(() => "waiting for input", read);
-  }
+  const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
+  if (isTyped) await terminal.note("reading the token from the terminal: end with Ctrl-D");
+  const found = await (isTyped ? read() : terminal.showWhile(() => "waiting for input", read));
   await warnAboutPlaintext(url, terminal);
   abort.throwIfAborted();
   return found;
-}
-
-/** The request of a create, without its body. It continues the trace of the caller; an invalid one is ignored. */
-export function toRequest(
-  token: string | undefined,
-  { options, ca, io }: CreateRun,
-): CreateRequest {
-  const { TRACEPARENT: trace = "" } = io.env;
-  const traceparent = toTraceId(trace) === undefined ? undefined : trace;
-  return toCreateRequest(options.url, token, ca, traceparent);
 }
