@@ -51,26 +51,16 @@ async function expectNothingSaved(url: string): Promise<void> {
 }
 
 describe("login", () => {
-  it("saves an accepted token, and its plant store becomes the default", async () => {
+  it("saves an accepted token for this user only, and its plant store becomes the default", async () => {
     await using server = await startServer({ basePath: "/v1" });
     const message = `Logged in to ${server.url} (now the default)\n`;
     expect(await login(server.url, testToken)).toExit(0, message);
-    const created = await run(["create", "--id", "1", "--name", "fern"]);
-    expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
-  });
-
-  it("creates nothing", async () => {
-    await using server = await startServer();
-    await login(server.url, testToken);
     expect(await server.store.list({ limit: 1 })).toEqual([]);
-  });
-
-  it("saves files that only the user can read", async () => {
-    await using server = await startServer();
-    await login(server.url, testToken);
-    const files = [toTokenFile(directory, server.url), toSettingsFile(directory)];
+    const files = [toTokenFile(directory, new URL(server.url).origin), toSettingsFile(directory)];
     const modes = await Promise.all(files.map(async (file) => (await stat(file)).mode & 0o777));
     expect(modes).toEqual([0o600, 0o600]);
+    const created = await run(["create", "--id", "1", "--name", "fern"]);
+    expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
   });
 
   it("saves tokens of several servers: the last one is the default, and --url selects another", async () => {
@@ -155,6 +145,7 @@ describe("login", () => {
 
   it.each([
     ["another server than a plant store", json(200, "{}")],
+    ["a server that accepts a plant without an id", json(200, '{"name":"fern"}')],
     ["a plant store at another path", errorResponse(40400)],
   ])("sends no token to %s", async (_what, response) => {
     const server = await openScriptedServer(response);
@@ -184,13 +175,6 @@ describe("login", () => {
     expect(typed).toExit(6, /\nnothing was saved\n$/);
   });
 
-  it("names the right URL for a wrong path, and asks for no token", async () => {
-    await using server = await startServer({ basePath: "/v1" });
-    const { origin } = new URL(server.url);
-    const problem = `error 40400: unknown path "/plants": create plants with POST /v1/plants (check --url, which is ${origin}; request `;
-    expect(await login(origin, testToken)).toExit(7, containing(problem));
-  });
-
   it.each([
     [40102, 4],
     [40103, 4],
@@ -207,27 +191,7 @@ describe("login", () => {
     await expectNothingSaved(server.url);
   });
 
-  it.each([
-    [
-      "accepts a plant without an id",
-      json(200, '{"name":"fern"}'),
-      "it accepted a plant without an id",
-    ],
-    ["sends other JSON", json(200, "[]"), "(HTTP 200, JSON without a Plant)"],
-    [
-      "redirects",
-      json(302, "", { location: "https://plants.example/plants" }),
-      "(HTTP 302 to https://plants.example/plants, and redirects are not followed)",
-    ],
-  ])("saves nothing if the server %s, and exits with 7", async (_what, respond, reason) => {
-    const server = await openScriptedServer(respond);
-    expect(await login(server.url, testToken)).toExit(7, containing(reason));
-    expect(server.requests).toHaveLength(1);
-    await expectNothingSaved(server.url);
-  });
-
   it.each<[condition: string, open: () => Promise<string>, message: RegExp, timeout?: string]>([
-    ["no server listens", findClosedUrl, /^error: cannot connect to/m],
     [
       "the connection is lost",
       () => openRawServer((socket) => socket.destroy()),
@@ -284,18 +248,12 @@ describe("login", () => {
     await saveCredential(directory, { origin: server.url, token: mintToken() });
     const file = join(directory, "token");
     await writeFile(file, `${testToken}\n`);
-    const args = ["login", "--url", server.url, "--token-file", file];
-    const { exitCode, stdout, stderr } = await run(args, { terminals: allTerminals });
+    const args = ["login", "--url", server.url, "--token-file"];
+    const { exitCode, stdout, stderr } = await run([...args, file], { terminals: allTerminals });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
     expect(stderr).not.toContain("Token for");
     expect(readSavedToken(directory, server.url)).toBe(testToken);
-  });
-
-  it("reads standard input with --token-file -", async () => {
-    await using server = await startServer();
-    const args = ["login", "--url", server.url, "--token-file", "-"];
-    expect(await run(args, { stdin: testToken })).toMatchObject({ exitCode: 0 });
-    expect(readSavedToken(directory, server.url)).toBe(testToken);
+    expect(await run([...args, "-"], { stdin: "of-my-own" })).toMatchObject({ exitCode: 4 });
   });
 
   it.each([
@@ -305,7 +263,6 @@ describe("login", () => {
     const server = await openScriptedServer(errorResponse(40100));
     const result = await run(["login", "--url", server.url, "--token-file", path]);
     expect(result).toExit(2, containing(problem));
-    expect(result.stderr).not.toContain(testToken);
     await expectNothingSaved(server.url);
   });
 

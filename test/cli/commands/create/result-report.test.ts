@@ -35,12 +35,8 @@ it("prints no rate of a short run with few records", () => {
   const summary = "created 2, unchanged 0, replaced 0, rejected 0, failed 0 in";
   expect(tallyOf({ created: 2 }).describeEnd(1150)).toBe(`${summary} 0.1 s`);
   expect(tallyOf({ created: 2 }).describeEnd(2000)).toBe(`${summary} 1.0 s (2/s)`);
-  expect(tallyOf({ created: 1000 }).describeEnd(1500)).toMatch(/ in 0\.5 s \(2,000\/s\)$/);
-});
-
-it("prints a summary at the end", () => {
   const tally = tallyOf({ created: 2000, unchanged: 3, replaced: 4, rejected: 5, failed: 6 });
-  expect(tally.describeEnd(3000)).toBe(
-    "created 2,000, unchanged 3, replaced 4, rejected 5, failed 6 in 2.0 s (1,009/s)",
+  expect(tally.describeEnd(1500)).toBe(
+    "created 2,000, unchanged 3, replaced 4, rejected 5, failed 6 in 0.5 s (4,036/s)",
   );
 });

@@ -121,11 +121,6 @@ describe("without a token", () => {
     expect(sentRequests()).toEqual([]);
   });
 
-  it("and without any saved token create names the next step", async () => {
-    const problem = `error: no token for ${server.url}: run "plantstore login", or set `;
-    expect(await create([])).toExit(4, containing(problem));
-  });
-
   it.each([
     [
       "a server that saved none for this user",
@@ -210,16 +205,6 @@ describe("an invalid token", () => {
     expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN is on several lines/);
     expect(stderr).not.toContain("X-Header");
   });
-});
-
-it("the error names the plant stores with a saved token", async () => {
-  for (const port of [1, 2, 3, 4, 5]) {
-    await saveCredential(directory, { origin: `http://127.0.0.1:${port}`, token: "a" });
-  }
-  const { stderr } = await create([]);
-  expect(stderr).toContain(
-    " (saved: http://127.0.0.1:1, http://127.0.0.1:2, http://127.0.0.1:3, http://127.0.0.1:4, http://127.0.0.1:5): ",
-  );
 });
 
 describe("a token that cannot be read", () => {

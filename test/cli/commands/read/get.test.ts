@@ -84,12 +84,6 @@ describe("several ids", () => {
   });
 });
 
-it("names the store on stderr on a terminal", async () => {
-  const url = await createSqliteStore([fern]);
-  const { stderr } = await runCli(["get", "1", "--store", url], { terminals: { stderr: true } });
-  expect(stderr).toBe(`Store: ${url}\n`);
-});
-
 describe("an invalid id", () => {
   it.each(["", "fern", "1.5", "1_0", "0x1", "9223372036854775808", "1e999999999"])(
     "%j is rejected, and the message describes a valid id",

@@ -38,19 +38,6 @@ describe("into a pipe", () => {
       ].join(""),
     );
   });
-
-  it("prints every string exactly", async () => {
-    const name = 'a\0b \u001b[31m \u202e \u2028 " \\ \n \uFEFF \u{1F331}';
-    const url = await createSqliteStore([{ id: 1n, name, tag: name }]);
-    const { stdout } = await runCli(["list", "--store", url]);
-    const text = JSON.stringify(name);
-    expect(stdout).toBe(`{"id":1,"name":${text},"tag":${text}}\n`);
-  });
-
-  it("prints nothing for an empty store", async () => {
-    const url = await createSqliteStore([]);
-    expect(await runCli(["list", "--store", url])).toPrint("");
-  });
 });
 
 describe("which plants", () => {
