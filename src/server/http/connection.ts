@@ -104,8 +104,10 @@ export const graceMs = 250;
 
 /** Bytes of responses after which a further response waits until the client has read these. */
 const maxUnsentBytes = 32 * 1024;
-/** Parts of the input for node:http after which other connections have their turn: enough for all requests in flight. */
-const maxSlicesInTurn = maxPipelined + 1;
+/** Work of the smallest slice for node:http, in bytes: a head takes about as long as so many bytes of small chunks. */
+const minSliceBytes = 512;
+/** Bytes of slices after which other connections have their turn: enough for one more request than are in flight. */
+const maxSliceBytesInTurn = (maxPipelined + 1) * minSliceBytes;
 /** Memory for a request and its response, in bytes, without their text. */
 const requestBytes = 1024;
 
@@ -137,8 +139,8 @@ export class Connection {
   #leaving: AbortController | undefined;
   /** Number of requests since bytes arrived, or since the connection had its turn. */
   #acceptedInTurn = 0;
-  /** The same of slices. */
-  #slicesInTurn = 0;
+  /** Bytes of slices since the connection had its turn. */
+  #sliceBytesInTurn = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
@@ -205,7 +207,7 @@ export class Connection {
    * then. Without a token, the rest of the body of the only request is still read.
    */
   get isFull(): boolean {
-    if (this.#slicesInTurn >= maxSlicesInTurn) return true;
+    if (this.#sliceBytesInTurn >= maxSliceBytesInTurn) return true;
     const isFree = this.isSettled && this.#acceptedInTurn === 0;
     if (!this.isTrusted) return !isFree && this.newest?.isComplete !== false;
     const requests = Math.max(this.#queue.length + this.#unsent.length, this.#acceptedInTurn);
@@ -267,7 +269,7 @@ export class Connection {
   /** Sends the responses that are known, and reads further requests that have arrived. */
   takeTurn(): void {
     this.#acceptedInTurn = 0;
-    this.#slicesInTurn = 0;
+    this.#sliceBytesInTurn = 0;
     this.#flush();
     if (this.socket.destroyed) return;
     if (this.isSettled) this.admission.idle.add(this);
@@ -275,15 +277,14 @@ export class Connection {
   }
 
   /** To be called before a slice is passed to node:http. */
-  noteSlice(): void {
-    this.#slicesInTurn++;
-    if (this.#slicesInTurn === maxSlicesInTurn) this.#edge.turns.add(this);
+  noteSlice(bytes: number): void {
+    this.#sliceBytesInTurn += Math.max(bytes, minSliceBytes);
+    if (this.#sliceBytesInTurn >= maxSliceBytesInTurn) this.#edge.turns.add(this);
   }
 
   /** To be called before new bytes are read. */
   noteInput(): void {
     this.#acceptedInTurn = 0;
-    this.#slicesInTurn = 0;
     const nowMs = performance.now();
     if (!this.isReceiving) this.#receivingSinceMs = nowMs;
     this.#lastInputAtMs = nowMs;

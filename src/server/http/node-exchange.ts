@@ -70,12 +70,14 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
         connection.reject(twoSpaces);
         return 0;
       }
-      connection.noteSlice();
       const announcedBytes = isInHead ? undefined : newest.headers["content-length"];
-      if (announcedBytes === undefined) return heads.count(input);
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
-      return Math.min(Number(announcedBytes) - (slicer.passedBytes - bodyFrom), sliceBytes);
+      const leftBytes = Number(announcedBytes) - (slicer.passedBytes - bodyFrom);
+      const bytes =
+        announcedBytes === undefined ? heads.count(input) : Math.min(leftBytes, sliceBytes);
+      connection.noteSlice(bytes);
+      return bytes;
     };
     connection.socket.on("data", () => connection.noteInput());
     const slicer = new Slicer(connection.socket, first, countBytes);

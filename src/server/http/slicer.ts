@@ -1,6 +1,7 @@
 /**
  * A socket as node:http sees it, in slices. node:http makes objects for every request of a read before anyone can stop it:
- * 1,900 in 64 KiB, whatever `highWaterMark` and `pause()` say. 1,500 clients that never read took 3 GB. `server.emit("connection", slicer)` gives it to a server of node:http.
+ * 1,900 in 64 KiB, whatever `highWaterMark` and `pause()` say. 1,500 clients that never read took 3 GB.
+ * `server.emit("connection", slicer)` gives it to a server of node:http.
  */
 import type { Socket } from "node:net";
 import { Duplex } from "node:stream";

@@ -135,15 +135,17 @@ it("stops parsing after 33, although many requests follow", async () => {
   socket.destroy();
 });
 
-it("responds to others while it parses a chunked body of many blank lines", async () => {
+it.each([
+  ["of many blank lines", `c350\r\n${"x\r\n\r\n".repeat(10_000)}\r\n`],
+  ["in pieces of one byte", "1\r\nx\r\n".repeat(10_000)],
+])("responds to others while it parses a chunked body %s", async (_what, chunks) => {
   await using server = await startServer();
   using other = await sendRaw(server.port, toRawGet("/healthz"));
   await other.responses(1);
-  const chunked = toRawHead({ headers: "Transfer-Encoding: chunked\r\n" });
-  const data = "x\r\n\r\n".repeat(10_000);
-  using connection = await sendRaw(server.port, `${chunked}\r\n${data.length.toString(16)}\r\n`);
+  const head = toRawHead({ headers: "Transfer-Encoding: chunked\r\n" });
+  using connection = await sendRaw(server.port, `${head}\r\n`);
   await untilRead(server.port);
-  connection.socket.write(`${data}\r\n0\r\n\r\n`);
+  connection.socket.write(`${chunks}0\r\n\r\n`);
   other.socket.write(toRawGet("/healthz"));
   expect(await other.results(2)).toEqual(["200", "200"]);
   expect(connection.read().responses).toEqual([]);
