@@ -74,6 +74,12 @@ it.each(Object.values(settings))("names $env among the environment", ({ env }) =
   expect(environment).toContain(`\n.B ${env}\n`);
 });
 
+it("names every type of store in the description of PLANTSTORE_STORE", () => {
+  expect(text).toContain(
+    "\n.B PLANTSTORE_STORE\nStore of plants: sqlite:PATH, postgres:// or memory: (--store)\n",
+  );
+});
+
 it.each(["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_CONFIG_DIR", "NO_COLOR"])(
   "names %s among the environment",
   (variable) => {
@@ -84,6 +90,12 @@ it.each(["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_CONFIG_DIR", "
 
 it.each(Object.values(exitCodes))("names exit code $code", ({ code, meaning }) => {
   expect(text).toContain(`\n.TP\n.B ${code}\n${meaning}\n`);
+});
+
+it("names the files", () => {
+  const [, files = ""] = text.split("\n.SH FILES\n");
+  expect(files).toContain("\n.B ~/.local/share/plantstore/plants.db\n");
+  expect(files).toContain("\n.B ~/.config/plantstore/settings.json\n");
 });
 
 describe.each(findRoffCheckers())("%s", (name, args) => {

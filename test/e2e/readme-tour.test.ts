@@ -106,14 +106,19 @@ it.each<[document: string, minimumSteps: number]>([
 });
 
 it("each server in the README starts and is ready", async () => {
-  const servers = commands.filter((command) => command.startsWith("plantstore serve "));
+  const servers = commands.flatMap((command) => {
+    const [, token, args] =
+      /^(?:PLANTSTORE_TOKEN=(\S+) )?plantstore serve (.*)$/.exec(command) ?? [];
+    const env = token === undefined ? {} : { PLANTSTORE_TOKEN: token };
+    return args === undefined ? [] : [{ command, args: args.split(" "), env }];
+  });
   expect(servers).toHaveLength(3);
-  for (const command of servers) {
+  for (const { command, args, env } of servers) {
     const home = await createTemporaryDirectory();
     const { cert, key } = createCertificate("localhost");
     await writeFile(join(home, "fullchain.pem"), cert);
     await writeFile(join(home, "privkey.pem"), key, { mode: 0o600 });
-    const server = await serveBinary(command.split(" ").slice(2), { home });
+    const server = await serveBinary(args, { home, env });
     const [, port = ""] = /:(\d+)$/.exec(server.url) ?? [];
     const url = command.includes("--tls-cert")
       ? `https://localhost:${port}`

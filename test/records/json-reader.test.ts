@@ -399,6 +399,14 @@ describe("a record that is too large", () => {
         : [undefined, 41300, undefined],
     );
   });
+
+  it("has a message with the limit", () => {
+    const [record] = readInput(large, [10], 100).records;
+    expect(record?.content.plant).toMatchObject({
+      message:
+        "the plant has more than 100 bytes, which is the limit for one record: shorten it, or close its strings and brackets",
+    });
+  });
 });
 
 /** Counts the bytes that it scans or parses. A byte counts each time. */

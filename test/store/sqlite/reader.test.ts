@@ -10,7 +10,7 @@ import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { expectRejection } from "../expect-rejection.ts";
-import { copyCrashed, createPath, openReader, openServedStore } from "./stores.ts";
+import { connect, copyCrashed, createPath, openReader, openServedStore } from "./stores.ts";
 
 const canMount = await canMountDisks();
 const firstPlant = { id: 1n, name: "plant 1" };
@@ -45,6 +45,19 @@ describe("a reader", () => {
     await store.create(firstPlant, "reject");
     expect(await reader.get(1n)).toEqual(firstPlant);
     expect(await reader.list({ limit: 2 })).toEqual([firstPlant]);
+  });
+
+  it("ends its read after a page, so that the log can start again", async () => {
+    const path = await createPath();
+    const store = await openServedStore(path);
+    for (let id = 1n; id <= 3n; id++) await store.create({ id, name: "fern" }, "reject");
+    const reader = await openReader(path);
+    for (const { list } of [reader, store]) expect(await list({ limit: 1 })).toHaveLength(1);
+    await store.create({ id: 4n, name: "fern" }, "reject");
+    // A checkpoint that empties the log is busy while anybody reads it.
+    const checkpoint = connect(path).prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    expect(checkpoint).toMatchObject({ busy: 0, log: 0 });
+    await reader.close();
   });
 
   it("starts no thread where SQLite can run on the main one", async () => {
