@@ -91,7 +91,7 @@ export interface RunningPlantStore {
    * @returns how many plants were created, unchanged and replaced
    * @throws TypeError for a plant with an invalid type; Error for one that the store rejects. The message names the
    *   record, and the number of the Error is `cause.error`. The plants before it are stored, and plants after it may be stored
-   * @throws the error of node:fs if a file cannot be read
+   * @throws Error for a file that does not exist; the error of node:fs for one that cannot be read
    */
   seed(plants: PlantSeed): Promise<SeedTally>;
   /**
@@ -262,6 +262,7 @@ function createRunningStore(
 }
 
 function readSeedFile(path: string, maxRecordBytes: number): AsyncIterable<SeedRecord> {
+  if (!existsSync(path)) throw new Error(`seed: ${path} does not exist`);
   return readSeed({ name: path, chunks: createReadStream(path), maxRecordBytes });
 }
 

@@ -33,12 +33,13 @@ import {
   type Specs,
 } from "./client-options.ts";
 
-/** The URL of a store. */
-const storeUrl = string(
+/** The URL of a store, or the path of its file if that has a slash or the file exists. */
+export const storeUrlOrPath = string(
   (text) => {
     try {
-      parseStoreUrl(text);
-      return text;
+      const url = isPath(text) ? toFileUrl(text) : text;
+      parseStoreUrl(url);
+      return url;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       throw new InvalidValue(`is invalid: ${error.message}`, { cause: error });
@@ -46,12 +47,6 @@ const storeUrl = string(
   },
   (url) => parseStoreUrl(url).url,
 );
-
-/** As {@link storeUrl}; a text is also the path of a file, if it has a slash or the file exists. */
-export const storeUrlOrPath: OptionType<string> = {
-  ...storeUrl,
-  parse: (text) => storeUrl.parse(isPath(text) ? toFileUrl(text) : text),
-};
 
 /** Returns the path of the file that a text of {@link storeUrlOrPath} names; undefined for any other text. */
 export function findStorePath(text: string): string | undefined {
@@ -207,7 +202,7 @@ export const maxBodyRange = { min: 1, max: 64 * mebibyte };
 /** Options of a plant store. */
 export const storeOptions = {
   /** Where plants are stored: `memory:` (the default), `sqlite:PATH` or `postgres://…`. */
-  store: { type: storeUrl, default: "memory:" },
+  store: { type: storeUrlOrPath, default: "memory:" },
   /** The only host name or IP address to listen on; by default 127.0.0.1. */
   host: { type: host, default: "127.0.0.1" },
   /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
