@@ -151,7 +151,9 @@ function checkHeader(file: number, path: string): void {
   if (id !== applicationId) throw createStoreError(foreignDatabase, path);
 }
 
-const notDatabase = unusable("is not a SQLite database: name another file");
+const notDatabase = unusable(
+  "is not a SQLite database: name another file, or restore a backup if it was a plant store",
+);
 const notFile = unusable("is a directory or a device: name a file");
 /** Rejects the database of another program; its tables may show that when its header does not. */
 export const foreignDatabase = unusable(

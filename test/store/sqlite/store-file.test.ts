@@ -184,7 +184,8 @@ describe("a file that was recognized", () => {
 });
 
 describe("rejects a file without changing it or creating others:", () => {
-  const notDatabase = /^the store \/\S* is not a SQLite database: name another file/;
+  const notDatabase =
+    /^the store \/\S* is not a SQLite database: name another file, or restore a backup if it was a plant store/;
   const foreign = /^the store \/\S* is the SQLite database of another program: name another file/;
 
   it.each<[string, RegExp, (path: string) => Promise<void>]>([
