@@ -8,6 +8,8 @@ import { parse, parseAllDocuments } from "yaml";
 import { serveOptions } from "../../src/cli/options/local.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { findProgram } from "../helpers/installed-programs.ts";
+import { postPlant } from "../helpers/post-plant.ts";
+import { startProxy } from "../helpers/proxies.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const run = promisify(execFile);
@@ -180,3 +182,52 @@ describe("the units of systemd", () => {
     expect(verified).toEqual({ stdout: "", stderr: "" });
   });
 });
+
+it.runIf(findProgram("nginx"))(
+  "nginx in front of a documentation site limits creates alone, and its errors reach a page",
+  async () => {
+    const [configuration = ""] = readBlocks("Documentation site", "nginx");
+    const token = "try-it-on-docs.example.org";
+    const env = { PLANTSTORE_TOKEN: token };
+    const server = await serveBinary(["--demo"], { env });
+    const port = Number(new URL(server.url).port);
+    const url = await startProxy("nginx", [port, port], () =>
+      configuration.replace("server_name", "listen 80;\n  server_name"),
+    );
+    const send = async (path: string, init: RequestInit) => {
+      const { status, headers } = await fetch(url + path, init);
+      return `${status} ${headers.get("retry-after")}`;
+    };
+    const readError = async (response: Response) => ({
+      status: response.status,
+      type: response.headers.get("content-type"),
+      origin: response.headers.get("access-control-allow-origin"),
+      retryAfter: response.headers.get("retry-after"),
+      error: ((await response.json()) as { error: number }).error,
+    });
+    const expected = {
+      status: 400,
+      type: "application/json",
+      origin: "https://docs.example.org",
+    };
+    const large = await postPlant(url, token, { id: 1, name: "x".repeat(2_000_000) });
+    expect(await readError(large)).toEqual({ ...expected, retryAfter: null, error: 41300 });
+
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, (_, id) => postPlant(url, token, { id, name: "fern" })),
+    );
+    const limited = responses.filter(({ status }) => status !== 200);
+    expect(limited.length).toBeLessThan(60);
+    const [first = expect.unreachable()] = limited;
+    expect(await readError(first)).toEqual({ ...expected, retryAfter: "1", error: 50301 });
+
+    const preflight = {
+      origin: "https://docs.example.org",
+      "access-control-request-method": "POST",
+    };
+    for (let count = 0; count < 30; count++) {
+      expect(await send("/readyz", {})).toBe("200 null");
+      expect(await send("/plants", { method: "OPTIONS", headers: preflight })).toBe("204 null");
+    }
+  },
+);
