@@ -16,7 +16,7 @@ import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./comm
 import type { Run } from "./command.ts";
 import { OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
-import { readOption } from "./options/values.ts";
+import { readOption, savingCommands } from "./options/values.ts";
 
 /** The messages and the exit code of a failed command. */
 export interface Failure {
@@ -158,7 +158,7 @@ function adviseUrl(url: string, { flags, io }: UrlSource): string {
   const { source, savedBy } = readOption(urlOption.url, flags["url"], io);
   const { path } = operations.create;
   const changed = source === "the default" ? "--url" : source;
-  const name = savedBy === undefined ? changed : `the URL of the ${savedBy}`;
+  const name = savedBy === undefined ? changed : `the URL of the ${savingCommands[savedBy]}`;
   return url.includes(path + path) ? `remove ${path} from ${name}` : `check ${name}`;
 }
 

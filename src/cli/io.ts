@@ -100,6 +100,11 @@ export function writeText(stream: OutputStream, text: string | Uint8Array): Prom
   });
 }
 
+/** Returns the SHA-256 of a text in lower-case hexadecimal. Few commands need it, so node:crypto is loaded here. */
+export function digestText(text: string): string {
+  return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
+}
+
 /** Uses the streams, the environment and the signals of this process. */
 export function createProcessIo(): Io {
   for (const stream of [process.stdout, process.stderr]) {

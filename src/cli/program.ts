@@ -270,8 +270,9 @@ function toUsageError(
   { hints = {}, tokenAdvice, operandAdvice }: Command,
   argv: readonly string[],
 ): CommandError {
-  if (code === "commander.excessArguments" && operandAdvice !== undefined) {
-    return wrongUsage(operandAdvice, commander);
+  if (code === "commander.excessArguments") {
+    const extra = commander.args[commander.registeredArguments.length];
+    return wrongUsage(operandAdvice ?? `unexpected argument '${extra}': remove it`, commander);
   }
   const [problem = "", guess = ""] = message.replace(/^error: /, "").split("\n");
   const known = tokenAdvice === undefined ? hints : { ...hints, "--token": tokenAdvice };

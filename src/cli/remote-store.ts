@@ -116,7 +116,7 @@ export class RemoteStore {
    *
    * @param hints lines after the message
    */
-  toCommandError(failure: unknown, hints: readonly string[]): unknown {
+  toRequestError(failure: unknown, hints: readonly string[]): unknown {
     const options = { cause: failure, hints };
     if (failure instanceof PageTooLargeError) {
       return new CommandError("internal", failure.message, options);
@@ -179,6 +179,6 @@ export async function useServer<T>(
   try {
     return await work(server);
   } catch (error) {
-    throw server.toCommandError(error, toHints());
+    throw server.toRequestError(error, toHints());
   }
 }

@@ -17,6 +17,7 @@ import {
   readDefaultUrl,
   readOption,
   readOptions,
+  savingCommands,
   type Setting,
   toCommandLine,
 } from "./options/values.ts";
@@ -92,8 +93,9 @@ export async function nameStore(
     if (io.stderr.isTTY && !isNamed) await terminal.note(`Store: ${parseStoreUrl(url).url}`);
     return;
   }
-  const { value, source, savedBy = source } = server;
-  const sentence = `this ${verb} ${parseStoreUrl(url).url}; "create" sends to ${value} (${savedBy})`;
+  const { value, source, savedBy } = server;
+  const origin = savedBy === undefined ? source : savingCommands[savedBy];
+  const sentence = `this ${verb} ${parseStoreUrl(url).url}; "create" sends to ${value} (${origin})`;
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
 }
 
@@ -101,7 +103,7 @@ export async function nameStore(
 function servesDefaultStore({ value = "", savedBy }: Setting<string>): boolean {
   if (!isLocalUrl(value)) return false;
   const { port } = new URL(toEndpoint(value).httpUrl);
-  return savedBy !== "last login" || port === new URL(urlOption.url.default).port;
+  return savedBy !== "login" || port === new URL(urlOption.url.default).port;
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(

@@ -237,7 +237,8 @@ class JsonReader {
     if (this.#error !== undefined) return;
     this.#at = at;
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    const found = this.#at < this.#text.length ? `"${quoteInput(character)}"` : "the end";
+    const shown = character === '"' ? "a quotation mark" : `"${quoteInput(character)}"`;
+    const found = this.#at < this.#text.length ? shown : "the end";
     this.#stop("notJson", [`invalid JSON: expected ${expected} but found ${found}`, ""], expected);
   }
 

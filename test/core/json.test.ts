@@ -159,6 +159,7 @@ describe("readJson rejects", () => {
     ["an object with a comma at the end", '{"a":1,}', 7, '"}"', name],
     ["an object with a comma at the beginning", "{,}", 1, '","', name],
     ["a name without quotes", "{a:1}", 1, '"a"', name],
+    ["members without a comma", '{"a":1"b":2}', 6, "a quotation mark", '"," or "}"'],
     ["a name that is a number", "{1:1}", 1, '"1"', name],
     ["an object that ends as an array", '{"a":1]', 6, '"]"', '"," or "}"'],
     ["a byte after characters of two bytes", '"éé" x', 7, '"x"', endOfText],

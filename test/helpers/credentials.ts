@@ -1,7 +1,7 @@
 /** Saved tokens, with the platform of the tests. */
 import * as credentials from "../../src/cli/config/saved-tokens.ts";
 
-export { toTokenFile } from "../../src/cli/config/saved-tokens.ts";
+export { removeToken, toTokenFile } from "../../src/cli/config/saved-tokens.ts";
 
 export const readSavedToken = (directory: string, origin: string) =>
   credentials.readCredential(directory, origin, process)?.token;

@@ -43,8 +43,8 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
   ...targetCommand,
   exitCodes: {
     ...targetExitCodes,
-    someMissing: "Some of several plants were not deleted",
-    noSuchPlant: "No such plant",
+    someMissing: "Some of several deletions failed",
+    noSuchPlant: "No such plant, also if others were deleted",
   },
   run: runDelete,
 };

@@ -6,7 +6,7 @@ import { listManualFiles, listTopics, readTopic } from "../topics.ts";
 
 export const helpCommand: CommandBody = {
   description:
-    'Prints the help of a command, or a topic or another file of the manual. Without a word, lists the commands and the topics. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
+    'Prints the help of a command, or a topic or another file of the manual. Without a word, lists the commands and the topics; "topics" lists the topics alone. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   listValues: async () => [
     ...listTopics().map((name) => [name, "Topic"] as const),
     ...listManualFiles().map((name) => [name, "File of the manual"] as const),
@@ -25,6 +25,9 @@ export const helpCommand: CommandBody = {
 /** @throws UsageError for an unknown word; CommanderError after the help of a command */
 async function runHelp({ operands, io, help }: Run): Promise<void> {
   const [word = ""] = operands;
+  if (operands.length === 1 && word === "topics") {
+    return writeText(io.stdout, `${listTopics().join("\n")}\n`);
+  }
   const topic = operands.length === 1 ? readTopic(word) : undefined;
   if (topic !== undefined) return writeText(io.stdout, topic);
   await help(operands);

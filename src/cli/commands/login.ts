@@ -136,7 +136,11 @@ async function logIn(
     return { ...serverProblem, hints: [`nothing was saved${isPipe ? issued : ""}`] };
   }
   let token = isTyped && options.tokenFile === undefined ? saved?.token : undefined;
-  if (token === undefined || (await check({ token, source: "the last login" })) !== undefined) {
+  const savedProblem = token && (await check({ token, source: "the last login" }));
+  if (savedProblem && savedProblem.exitCode !== exitCodes.tokenRejected.code) {
+    return { ...savedProblem, hints: ["nothing was saved"] };
+  }
+  if (token === undefined || savedProblem) {
     const given = await readToken(isTyped ? undefined : tokenFile, url, run, signal);
     const problem = await check(given);
     if (problem !== undefined) return { ...problem, hints: [adviseRevoking(given)] };

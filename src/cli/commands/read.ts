@@ -45,8 +45,8 @@ plants unless --limit is given.`,
 };
 
 export const getCommand: CommandBody = {
-  description: `Prints the plants with the given ids, each as one line of JSON, in the order of
-the ids. Names the unknown ids at the end. Reads the store itself, without a
+  description: `Prints the plants with the given ids, each as one line of JSON, also on a
+terminal, in the order of the ids. Names the unknown ids at the end. Reads the store itself, without a
 server or a token; servers may write to it at the same time. Only with --url, it
 sends one request per id to a server with all operations instead. With - instead
 of ids, it reads one id per line from standard input, or JSON with an id, as
@@ -91,8 +91,8 @@ instead, page by page, and a failure prints the command to go on.`,
 /** The columns of plants, by their names. */
 const plantColumns: Readonly<Record<keyof NewPlant, Omit<Column<NewPlant>, "name">>> = {
   id: { read: ({ id }) => `${id}`, isNumber: true },
-  name: { read: ({ name }) => name, isCut: true },
-  tag: { read: ({ tag }) => tag, isCut: true },
+  name: { read: ({ name }) => name, isCuttable: true },
+  tag: { read: ({ tag }) => tag, isCuttable: true },
 };
 
 /** Plants as rows. Their CSV is an input of `create --csv`. */

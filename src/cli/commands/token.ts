@@ -229,7 +229,7 @@ function describeToken({ name, prefix }: TokenRecord): string {
 function createTokenRows(nowMs: number): RowType<TokenRecord> {
   return {
     columns: [
-      { name: "name", read: ({ name }) => name || undefined, isCut: true },
+      { name: "name", read: ({ name }) => name || undefined, isCuttable: true },
       { name: "prefix", read: ({ prefix }) => prefix || undefined },
       { name: "issued", read: ({ issuedAtMs }) => toDate(issuedAtMs) },
       {

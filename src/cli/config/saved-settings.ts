@@ -11,7 +11,7 @@ export interface SavedSettings {
   /** URL of the last login or of the first server, with its base path. */
   readonly url?: string;
   /** Absent for a login. */
-  readonly savedBy?: "first serve";
+  readonly savedBy?: "serve";
 }
 
 /** The path of the file. */

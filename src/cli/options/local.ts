@@ -70,7 +70,13 @@ function parseFile(path: string): string {
 export const plantId = types.shown((value) => {
   const id = toInteger(value);
   if (id !== undefined && id >= int64Min && id <= int64Max) return id;
-  throw invalid(value, `an integer from ${int64Min} to ${int64Max}`);
+  const hasLeadingZeros = /^-?0\d/.test(value);
+  throw invalid(
+    value,
+    hasLeadingZeros
+      ? "an integer without leading zeros"
+      : `an integer from ${int64Min} to ${int64Max}`,
+  );
 });
 
 /** A tag of a plant. */

@@ -26,8 +26,16 @@ export interface Setting<T> {
   readonly value: T | undefined;
   readonly source: string;
   /** The command that saved it. */
-  readonly savedBy?: "last login" | "first serve";
+  readonly savedBy?: SavingCommand;
 }
+
+type SavingCommand = "login" | "serve";
+
+/** How messages name the commands that save settings. */
+export const savingCommands: Readonly<Record<SavingCommand, string>> = {
+  login: "last login",
+  serve: "first serve",
+};
 
 /** Reads the values of all options of a table. @throws CommandError for an invalid value, with its source */
 export function readOptions<Table extends Options>(
@@ -87,8 +95,8 @@ function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | un
   const settings = readSavedSettings(directory);
   const text = settings[name];
   if (text === undefined) return undefined;
-  const { savedBy = "last login" } = settings;
-  const origin = settings.savedBy === undefined ? "" : ` of the ${savedBy}`;
+  const savedBy = settings.savedBy === undefined ? "login" : "serve";
+  const origin = savedBy === "login" ? "" : ` of the ${savingCommands[savedBy]}`;
   const source = `the ${name}${origin} in ${toSettingsFile(directory)}`;
   return { value: parseText(source, text, type), source, savedBy };
 }

@@ -11,7 +11,7 @@ export interface Column<Row> {
   /** True for numbers, which are aligned to the right. */
   readonly isNumber?: true;
   /** True for a column whose cells may be cut. */
-  readonly isCut?: true;
+  readonly isCuttable?: true;
 }
 
 const gap = "  ";
@@ -100,14 +100,14 @@ function fitWidths<Row>(
   columns: readonly Column<Row>[],
   width: number,
 ): readonly number[] {
-  const widths = columns.map(({ isCut }, index) => ({
-    isCut,
+  const widths = columns.map(({ isCuttable }, index) => ({
+    isCuttable,
     width: Math.max(
       ...lines.map((cells) => toTextWidth(fitText(cells[index] ?? "", maxCellWidth))),
     ),
   }));
   const total = widths.reduce((sum, each) => sum + each.width, gap.length * (columns.length - 1));
-  const cuttable = widths.filter(({ isCut }) => isCut);
+  const cuttable = widths.filter(({ isCuttable }) => isCuttable);
   for (let excess = total - width; excess > 0; excess--) {
     const [widest] = cuttable.toSorted((a, b) => b.width - a.width);
     if (widest === undefined || widest.width <= minCutWidth) break;

@@ -103,6 +103,16 @@ describe("login", () => {
     expect(readSavedToken(directory, second.url)).toBe(testToken);
   });
 
+  it("does not ask if the connection is lost while it checks a saved token", async () => {
+    const { url } = await openScriptedServer(errorResponse(40100), (response) =>
+      response.destroy(),
+    );
+    await saveCredential(directory, { origin: url, token: testToken });
+    const result = await login(url, testToken, { terminals: allTerminals });
+    expect(result).toExit(6, /error.*: lost the connection .*\nnothing was saved\n$/);
+    expect(result.stderr).not.toContain("Token for");
+  });
+
   it("asks on the stream that is a terminal", async () => {
     await using server = await startServer();
     const { stdout } = await login(server.url, testToken, {

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   listSavedOrigins,
   readSavedToken,
+  removeToken,
   saveCredential,
   toTokenFile,
 } from "../../helpers/credentials.ts";
@@ -74,13 +75,42 @@ describe("a saved token", () => {
   });
 });
 
-it.each([
-  [here, "http%3A%2F%2F127.0.0.1%3A7526.json"],
-  ["unix:/run/plants.sock", "unix%3A%2Frun%2Fplants.sock.json"],
-])("the token for %s is in the file %s", async (origin, name) => {
-  expect(basename(toTokenFile(directory, origin))).toBe(name);
-  await saveCredential(directory, { origin, token: "first" });
-  expect(readSavedToken(directory, origin)).toBe("first");
+describe("a token for a long origin", () => {
+  // 103 bytes, the longest path of a socket; each byte that is not ASCII becomes three characters.
+  const toLong = (end: string): string => `unix:/${"ü".repeat(50)}${end}`;
+  const long = toLong("ab");
+
+  it("is saved, listed, read and removed like any other", async () => {
+    await saveCredential(directory, { origin: long, token: "first" });
+    await saveCredential(directory, { origin: toLong("cd"), token: "other" });
+    await saveCredential(directory, { origin: long, token: "second" });
+    await saveCredential(directory, { origin: here, token: "short" });
+    expect(readSavedToken(directory, long)).toBe("second");
+    expect(readSavedToken(directory, toLong("cd"))).toBe("other");
+    expect(await listSavedOrigins(directory)).toEqual([here, long, toLong("cd")]);
+    expect(await removeToken(directory, long)).toBe(true);
+    expect(await listSavedOrigins(directory)).toEqual([here, toLong("cd")]);
+  });
+
+  it("is in a file that is named after the digest of the origin", () => {
+    expect(basename(toTokenFile("/config", long))).toMatch(/^sha256-[0-9a-f]{64}\.json$/);
+  });
+
+  it("is not listed if its file is broken", async () => {
+    await saveCredential(directory, { origin: long, token: "first" });
+    await writeFile(toTokenFile(directory, long), "{");
+    expect(await listSavedOrigins(directory)).toEqual([]);
+  });
+
+  it.each([
+    [here, "http%3A%2F%2F127.0.0.1%3A7526.json"],
+    ["unix:/run/plants.sock", "unix%3A%2Frun%2Fplants.sock.json"],
+    [`https://${"a".repeat(234)}`, `https%3A%2F%2F${"a".repeat(234)}.json`],
+  ])("does not change the file of %s", async (origin, name) => {
+    expect(basename(toTokenFile(directory, origin))).toBe(name);
+    await saveCredential(directory, { origin, token: "first" });
+    expect(readSavedToken(directory, origin)).toBe("first");
+  });
 });
 
 describe("the origins", () => {

@@ -1,4 +1,5 @@
 /** Creates the plants of files and standard input: decides between one and many, shows progress, and says how to resume. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { LocatedError } from "../../../records/located-error.ts";
 import { StoppedError } from "../../../client/results.ts";
@@ -200,9 +201,9 @@ async function sendMany(
     if (!isExpected(error, run)) throw error;
     failure = error;
   }
-  await report.end();
-  // Ctrl-C in a pipeline ends the reader of the output too.
   const isClosed = failure instanceof OutputError && failure.isClosed;
+  if (isClosed && run.stoppedBy === undefined) await sleep(signalDelayMs);
+  await report.end();
   const signal = failure === undefined || isClosed ? run.stoppedBy : undefined;
   const { missing, total } = report.tally;
   const isEarly = missing > 0 && options.isFailFast === true;
@@ -218,6 +219,9 @@ async function sendMany(
   }
   return exitCodes[missing === 0 ? "done" : "someMissing"].code;
 }
+
+/** Ctrl-C in a pipeline ends the reader of the output too, and its end may be noticed this long before the signal. */
+const signalDelayMs = 50;
 
 /** Checks for a failure after which the user can resume the run. */
 function isExpected(error: unknown, { abort }: CreateRun): boolean {

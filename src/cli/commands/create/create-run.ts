@@ -147,14 +147,14 @@ interface PreparedRequest {
 
 /**
  * Finds the token and the certificates to trust, and warns if the connection is not encrypted. The request continues the trace
- * of the caller; an invalid one is ignored. A dry run has no token.
+ * of the caller; an invalid one is ignored. A dry run has neither.
  *
  * @throws CommandError without a token, or for a certificate that cannot be read
  * @throws the reason of the run's abort
  */
 export async function prepareRequest(run: CreateRun): Promise<PreparedRequest> {
   const { options, io, abort } = run;
-  const ca = await findAuthorities(options, io, abort);
+  const ca = options.isDryRun ? undefined : await findAuthorities(options, io, abort);
   const found = options.isDryRun ? undefined : await findTokenToSend(run);
   const { TRACEPARENT: trace = "" } = io.env;
   const traceparent = toTraceId(trace) === undefined ? undefined : trace;

@@ -1,5 +1,6 @@
 /** Records of inputs, with their unknown members. */
 import type { Rejection } from "../../../client/results.ts";
+import { attempt } from "../../../core/attempt.ts";
 import { findClosestWord, joinWords, quoteInput, toShellWord } from "../../../core/messages.ts";
 import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
@@ -15,6 +16,8 @@ import {
 import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError } from "../../command-error.ts";
 import { readChunks, statReadable, toInputName } from "../../input.ts";
+import { createOptions, plantOptions } from "../../options/remote.ts";
+import { type Flags, toCommandLine } from "../../options/values.ts";
 import type { CreateRun } from "./create-run.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
@@ -40,7 +43,7 @@ export type RecordPosition = Pick<NumberedRecord, "path" | "line">;
 /** Checks the files and prepares to read them. @throws CommandError if one of them cannot be read */
 export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   const { paths } = run.options;
-  const hints = toFileHints(paths);
+  const hints = toFileHints(run);
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
     const stats = path === "-" ? undefined : await statReadable(path, { hints });
@@ -51,20 +54,30 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
 }
 
 /** Advice if one of the files is missing. */
-function toFileHints(paths: readonly string[]): readonly string[] {
+function toFileHints({ options: { paths }, flags }: CreateRun): readonly string[] {
+  const toCreate = (changed?: Flags): string =>
+    toCommandLine("create", { ...plantOptions, ...createOptions }, flags, changed);
   const url = paths.find((path) => /^(?:https?|unix):\//.test(path));
   if (url !== undefined) {
-    return [`An argument is a file. To choose the server: plantstore create --url ${url}`];
+    return [`An argument is a file. To choose the server: ${toCreate({ url })}`];
   }
-  const json = paths.find((path) => /^\s*[{[]/.test(path));
-  if (json !== undefined) {
+  const [first = "", second, ...others] = paths;
+  if (second === undefined && /^\s*[{[]/.test(first)) {
+    const isJson = attempt(() => JSON.parse(first) as unknown) !== undefined;
     return [
-      `An argument is a file. To create JSON: printf %s ${toShellWord(json)} | plantstore create`,
+      isJson
+        ? `An argument is a file. To create JSON: printf %s ${toShellWord(first)} | ${toCreate()}`
+        : "An argument is a file, and JSON needs double quotes around names and strings",
     ];
   }
   // Words without a dot or a slash are probably a plant.
   if (paths.some((path) => /^$|[./\\]/.test(path))) return [];
-  return ["An argument is a file. To create one plant: plantstore create --id 1 --name fern"];
+  const isPlant = second !== undefined && others.length === 0 && /^\d+$/.test(first);
+  return [
+    isPlant
+      ? `An argument is a file. To create one plant: ${toCreate({ id: first, name: second })}`
+      : "An argument is a file. A plant has flags, for example: plantstore create --id 1 --name fern",
+  ];
 }
 
 /** Inputs that are being read. */

@@ -71,7 +71,7 @@ async function saveFirstUrl(url: string, directory: string): Promise<void> {
   if (url === builtIn || existsSync(toSettingsFile(directory))) return;
   const wasBuiltInUsed = existsSync(toTokenFile(directory, builtIn));
   if (wasBuiltInUsed && toEndpoint(url).origin !== builtIn) return;
-  await saveSettings(directory, { url, savedBy: "first serve" });
+  await saveSettings(directory, { url, savedBy: "serve" });
 }
 
 /**

@@ -1,8 +1,8 @@
-/** Keeps a terminal readable under load: the first requests have a line each, further ones are counted in a line a second. */
+/** Keeps a terminal readable under load: the first requests of a second have a line each, and one more line counts the others. */
 import type { LineFormat } from "../../../server/log.ts";
 import { describeOutcome } from "./terminal-messages.ts";
 
-/** Number of requests that have a line each, after a second without more. */
+/** Number of requests in each period that have a line each. Errors of the server always have one. */
 const maxLines = 10;
 const periodMs = 1000;
 
@@ -13,7 +13,7 @@ export interface CountingFormat extends LineFormat {
 }
 
 /** Counts the requests of a format beyond the first ones. @param write writes a line, which includes its line break */
-export function countRequests(format: LineFormat, write: (line: string) => void): CountingFormat {
+export function createCountingFormat(format: LineFormat, write: (line: string) => void): CountingFormat {
   const counts = new Map<string, number>();
   let linesLeft = maxLines;
   let timer: NodeJS.Timeout | undefined;
@@ -27,15 +27,15 @@ export function countRequests(format: LineFormat, write: (line: string) => void)
   }
 
   function endPeriod(): void {
-    const isBusy = counts.size > 0;
     flush();
-    linesLeft = isBusy ? 0 : maxLines;
-    timer = isBusy ? setTimeout(endPeriod, periodMs).unref() : undefined;
+    linesLeft = maxLines;
+    timer = undefined;
   }
 
   return {
     message: (level, text) => format.message(level, text),
     request(level, record) {
+      if (level === "error") return format.request(level, record);
       timer ??= setTimeout(endPeriod, periodMs).unref();
       if (linesLeft > 0) {
         linesLeft--;

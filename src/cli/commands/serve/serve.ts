@@ -96,8 +96,8 @@ async function loadTextFormat(
   const { createTextFormat } = await import("./terminal-messages.ts");
   const format = createTextFormat(await terminal.loadPalette(stderr), stderr);
   if (!stderr.isTTY) return format;
-  const { countRequests } = await import("./request-counts.ts");
-  return countRequests(format, write);
+  const { createCountingFormat } = await import("./request-counts.ts");
+  return createCountingFormat(format, write);
 }
 
 /**
@@ -289,18 +289,29 @@ const passedSocket = "the socket in LISTEN_FDS";
 export function explainListening(
   error: unknown,
   { host, port, socketPath, socketFd }: ListenAddress,
-  flag = socketPath === undefined ? "--host or --port" : "--socket",
+  flag?: string,
 ): CommandError | undefined {
   const { code = "" } = error as NodeJS.ErrnoException;
   // The address is not the reason.
   if (hasTooManyFiles(error) || !systemCode.test(code)) return undefined;
   const address = socketFd === undefined ? (socketPath ?? `port ${port} on ${host}`) : passedSocket;
   const free = socketPath === undefined ? "a port above 1023" : "an existing, writable directory";
-  const problem =
-    code === "EADDRINUSE"
-      ? `${address} is already in use: stop the other process, or choose another with ${flag}`
-      : code === "EACCES"
-        ? `not permitted to listen on ${address}: choose ${free} with ${flag}`
-        : `cannot listen on ${address} (${code}): check ${socketFd === undefined ? flag : "it"}`;
-  return new CommandError("internal", problem, { cause: error });
+  const anyFlag = flag ?? (socketPath === undefined ? "--host or --port" : "--socket");
+  const checkHost = `check ${flag ?? "--host"}`;
+  const toProblem = (): string => {
+    switch (code) {
+      case "EADDRINUSE":
+        return `${address} is already in use: stop the other process, or choose another with ${anyFlag}`;
+      case "EACCES":
+        return `not permitted to listen on ${address}: choose ${free} with ${anyFlag}`;
+      case "EADDRNOTAVAIL":
+        return `${host} is not an address of this machine: ${checkHost}`;
+      case "EAI_AGAIN":
+      case "ENOTFOUND":
+        return `${host} is no address and no known host name: ${checkHost}`;
+      default:
+        return `cannot listen on ${address} (${code}): check ${socketFd === undefined ? anyFlag : "it"}`;
+    }
+  };
+  return new CommandError("internal", toProblem(), { cause: error });
 }

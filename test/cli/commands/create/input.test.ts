@@ -206,6 +206,28 @@ describe("a document that is not a plant", () => {
     },
   );
 
+  it.each([
+    [
+      ['{"id":5}', "--url", "http://127.0.0.1:1", "--on-conflict", "replace"],
+      `To create JSON: printf %s '{"id":5}' | plantstore create --on-conflict replace --url http://127.0.0.1:1`,
+    ],
+    [
+      ["5", "red fern", "--quiet"],
+      "To create one plant: plantstore create --id 5 --name 'red fern' --quiet",
+    ],
+    [["fern"], "A plant has flags, for example: plantstore create --id 1 --name fern"],
+  ])("is %j, with a command that keeps its options", async (args, advice) => {
+    const { exitCode, stderr } = await create(args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`\nAn argument is a file. ${advice}\n`);
+  });
+
+  it.each(["{id:5,name:fern}", "[{'id':5}]"])("is %s, which the shell has changed", async (text) => {
+    const advice =
+      "An argument is a file, and JSON needs double quotes around names and strings\n";
+    expect(await create([text])).toExit(2, `error: ${text} does not exist\n${advice}`);
+  });
+
   it.each(["http://127.0.0.1:7526", "https://a.example", "unix:/plants.sock"])(
     "is the URL %s, with advice",
     async (url) => {

@@ -957,6 +957,15 @@ describe("--dry-run", () => {
     expect(await check(a, "--quiet")).toPrint("");
   });
 
+  it("does not read certificates", async () => {
+    const args = ["--url", "https://plants.example", "--cacert", "/missing"];
+    for (const stdin of [a, `${a}\n${b}\n`]) {
+      expect(await check(stdin, ...args)).toMatchObject({ exitCode: 0 });
+    }
+    const flags = ["create", "--dry-run", "--id", "1", "--name", "a", ...args];
+    expect(await runCli(flags)).toMatchObject({ exitCode: 0 });
+  });
+
   it("says that nothing was sent although all records are valid", async () => {
     const counts = /^valid 2, rejected 0, failed 0 in [^\n]*; nothing was sent\n$/;
     expect(await check(`${a}\n${b}\n`)).toExit(0, counts, [{ id: 1 }, { id: 2 }]);

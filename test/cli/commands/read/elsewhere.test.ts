@@ -67,7 +67,7 @@ describe("the default store, while create sends to another server,", () => {
   });
 
   it("names the first serve", async () => {
-    await saveSettings(config, { url: remoteUrl, savedBy: "first serve" });
+    await saveSettings(config, { url: remoteUrl, savedBy: "serve" });
     const { stderr } = await runCli(["list"], { home });
     expect(stderr).toBe(`note: ${toSentence("reads", remoteUrl, "first serve")}`);
   });
@@ -115,7 +115,7 @@ describe("the default store, while create sends to another server,", () => {
     await saveSettings(config, { url: "http://localhost:7526/v1" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
     const other = "http://127.0.0.1:9000";
-    await saveSettings(config, { url: other, savedBy: "first serve" });
+    await saveSettings(config, { url: other, savedBy: "serve" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
     const variable = { home, env: { PLANTSTORE_URL: other } };
     expect((await runCli(["list"], variable)).stderr).toBe("");

@@ -94,6 +94,12 @@ describe("an invalid id", () => {
     },
   );
 
+  it.each(["01", "-007"])("%s is rejected because of its zeros", async (text) => {
+    const url = await createSqliteStore([fern]);
+    const problem = `error: the id must be an integer without leading zeros (got "${text}")\n`;
+    expect(await runCli(["get", "--store", url, "--", text])).toExit(2, problem);
+  });
+
   it.each([
     [["get"], /^error: missing required argument 'id'\nUsage: .*\nSee "plantstore get --help"\n$/],
     [["get", "1", "x"], /^error: the id must be an integer from .* \(got "x"\)/],
