@@ -123,7 +123,10 @@ export const exitCodes = {
   idTaken: { code: 5, meaning: "The id belongs to a different plant" },
   unavailable: { code: 6, meaning: "The server or the store is unavailable; a retry may succeed" },
   noPlantStore: { code: 7, meaning: "No plant store at this URL, or no secure connection to it" },
-  someMissing: { code: 8, meaning: "Some of several plants were not created, or some deletions failed" },
+  someMissing: {
+    code: 8,
+    meaning: "Some of several plants were not created, or some deletions failed",
+  },
   noSuchPlant: { code: 9, meaning: "No such plant or token, also if others were deleted" },
   interrupted: { code: 130, meaning: "Stopped by SIGINT (Ctrl-C)" },
   outputClosed: { code: 141, meaning: "The output was closed before the end" },

@@ -13,7 +13,10 @@ export interface CountingFormat extends LineFormat {
 }
 
 /** Counts the requests of a format beyond the first ones. @param write writes a line, which includes its line break */
-export function createCountingFormat(format: LineFormat, write: (line: string) => void): CountingFormat {
+export function createCountingFormat(
+  format: LineFormat,
+  write: (line: string) => void,
+): CountingFormat {
   const counts = new Map<string, number>();
   let linesLeft = maxLines;
   let timer: NodeJS.Timeout | undefined;

@@ -222,11 +222,14 @@ describe("a document that is not a plant", () => {
     expect(stderr).toContain(`\nAn argument is a file. ${advice}\n`);
   });
 
-  it.each(["{id:5,name:fern}", "[{'id':5}]"])("is %s, which the shell has changed", async (text) => {
-    const advice =
-      "An argument is a file, and JSON needs double quotes around names and strings\n";
-    expect(await create([text])).toExit(2, `error: ${text} does not exist\n${advice}`);
-  });
+  it.each(["{id:5,name:fern}", "[{'id':5}]"])(
+    "is %s, which the shell has changed",
+    async (text) => {
+      const advice =
+        "An argument is a file, and JSON needs double quotes around names and strings\n";
+      expect(await create([text])).toExit(2, `error: ${text} does not exist\n${advice}`);
+    },
+  );
 
   it.each(["http://127.0.0.1:7526", "https://a.example", "unix:/plants.sock"])(
     "is the URL %s, with advice",
