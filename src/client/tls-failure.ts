@@ -41,7 +41,11 @@ export function describeTlsFailure(
     return "its certificate, or that of its authority, has expired: renew it on the server";
   }
   if (cert !== undefined) {
-    const names = quoteInput(cert.subjectaltname || "no name", maxNamesLength);
+    // Node 26: "DNS:" for none.
+    const names = quoteInput(
+      cert.subjectaltname?.replace(/^DNS:$/, "") || "no name",
+      maxNamesLength,
+    );
     return `its certificate is for ${names}, not for ${new URL(url).hostname}: use a name of the certificate in the URL`;
   }
   const [, reason = message || code] = opensslMessage.exec(message) ?? [];

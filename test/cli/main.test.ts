@@ -160,6 +160,10 @@ describe("a topic of the manual", () => {
     expect(await runCli(["help", "Bulk"])).toEqual(await runCli(["help", "bulk"]));
   });
 
+  it("is in the list of `help topics`, one in a line", async () => {
+    expect(await runCli(["help", "topics"])).toPrint(`${topics.join("\n")}\n`);
+  });
+
   it("is in the list of help", async () => {
     const { stdout } = await runCli(["--help"]);
     const [, list = ""] =
@@ -181,7 +185,7 @@ describe("the help of a command", () => {
     ["ping", "6  The server is unavailable; a retry may succeed"],
     ["verify", "3  The file is damaged"],
     ["list", "6  The server or the store is unavailable; a retry may succeed"],
-    ["delete", "8  Some of several plants were not deleted"],
+    ["delete", "8  Some of several deletions failed"],
     ["token revoke", "9  No such token"],
   ])("of %s has exit codes in its own words: %s", async (words, line) => {
     const { stdout } = await runCli([...words.split(" "), "--help"]);

@@ -216,7 +216,8 @@ describe.each<State>([
     state: "a file of another program as the store",
     open: async () => ({ store: await createForeignFile() }),
     exitCode: 2,
-    sentence: /^the store \S+ is not a SQLite database: name another file$/,
+    sentence:
+      /^the store \S+ is not a SQLite database: name another file, or restore a backup if it was a plant store$/,
     names: ["list", "token issue", "delete", "status", "serve"],
     subject: "store",
   },

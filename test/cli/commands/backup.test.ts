@@ -77,7 +77,7 @@ it("verify does not call another file a store", async () => {
   const file = join(await createTemporaryDirectory(), "s.csv");
   await writeFile(file, "id,name\n1,fern\n".repeat(20));
   expect((await runCli(["verify", file])).stderr).toBe(
-    `error: the file ${file} is not a SQLite database: name another file\n`,
+    `error: the file ${file} is not a SQLite database: name another file, or restore a backup if it was a plant store\n`,
   );
 });
 

@@ -208,8 +208,8 @@ describe("a document that is not a plant", () => {
 
   it.each([
     [
-      ['{"id":5}', "--url", "http://127.0.0.1:1", "--on-conflict", "replace"],
-      `To create JSON: printf %s '{"id":5}' | plantstore create --on-conflict replace --url http://127.0.0.1:1`,
+      ['{"id":5}', "--url", "http://127.0.0.1:1", "--quiet"],
+      `To create JSON: printf %s '{"id":5}' | plantstore create --quiet --url http://127.0.0.1:1`,
     ],
     [
       ["5", "red fern", "--quiet"],
