@@ -130,7 +130,7 @@ const otherOptions = ["listen", "seed", "token", "faults", "journal", "onError"]
  * @throws Error under Bun unless `listen` is false, if a bundler has moved this code away from the files of the package, or for an invalid seed
  * @throws TypeError for an unknown or invalid option; RangeError for a number that is too small, too large or not whole
  * @throws StoreError if the store cannot be opened
- * @throws the error of node:net if the server cannot listen, and of node:fs if the file of the seed cannot be read
+ * @throws the error of node:net if the server cannot listen, and of node:fs if the file of the seed exists but cannot be read
  */
 export async function startPlantStore(options: PlantStoreOptions = {}): Promise<RunningPlantStore> {
   assertUnbundled();
