@@ -1,7 +1,6 @@
 /** Problems of servers and tokens for `login`, `ping` and `status`, with the sentences and the exit codes of a create. */
 import type { TokenCheck } from "../client/probe.ts";
 import { categorizeError, type CreateResponse } from "../client/results.ts";
-import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import { exitCodes } from "./command-error.ts";
 import { type CheckProblem, toDetails, toErrorSentence } from "./command-failure.ts";
@@ -40,10 +39,7 @@ export function toErrorProblem(
   const isExpected = category === "tokenRejected" || category === "unavailable";
   const exit = isExpected ? category : "noPlantStore";
   const details = toDetails({ ...response, attempts: 1 }, url, run, tokenSource);
-  // With the path twice, the message is about the operation that deletes a plant.
-  const isDelete =
-    error.error === errorTable.noSuchMethod.error && url.endsWith(operations.create.path);
-  const message = isDelete ? details.join("; ") : toErrorSentence(error, details);
+  const message = toErrorSentence(error, details);
   return { exitCode: exitCodes[exit].code, message, number: error.error };
 }
 

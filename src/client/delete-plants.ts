@@ -13,7 +13,7 @@ import { mapInOrder } from "./map-in-order.ts";
 import { type DeleteResponse, isUnreachable, StoppedError, UnavailableError } from "./results.ts";
 
 /**
- * Deletes one plant. After a lost response, a later one that no plant has the id counts as a deletion.
+ * Deletes one plant. After a lost response or a failure of the store, a later one that no plant has the id counts as a deletion.
  *
  * @param onRetry called for each failed attempt before its retry
  * @throws UnavailableError if the last attempt got no response of the store; the plant may have been deleted
@@ -46,9 +46,12 @@ function isAbsent({ error }: Pick<ErrorResponse, "error">): boolean {
   return error.error === errorTable.noSuchPlant.error;
 }
 
-/** Checks for a lost response: the store may have carried out the attempt. After an Error, it has not. */
+/** The smallest number of an Error after which the store may have carried out the attempt: 50300 at a stop, for example. */
+const firstDoubtful = 50_000;
+
+/** Checks for a lost response, or a failure of the store: the store may have carried out the attempt. */
 function isInDoubt({ failure }: Retry): boolean {
-  if (!(failure instanceof UnavailableError)) return false;
+  if (!(failure instanceof UnavailableError)) return failure.error.error >= firstDoubtful;
   return failure.reason === "timeout" || failure.reason === "lost" || failure.reason === "gateway";
 }
 

@@ -201,7 +201,7 @@ export const maxBodyRange = { min: 1, max: 64 * mebibyte };
 
 /** Options of a plant store. */
 export const storeOptions = {
-  /** Where plants are stored: `memory:` (the default), `sqlite:PATH` or `postgres://…`. */
+  /** Where plants are stored: `memory:` (the default), `sqlite:PATH`, a path with a slash, or `postgres://…`. */
   store: { type: storeUrlOrPath, default: "memory:" },
   /** The only host name or IP address to listen on; by default 127.0.0.1. */
   host: { type: host, default: "127.0.0.1" },

@@ -10,6 +10,8 @@ export interface LineFormat {
   request(level: LogLevel, record: RequestRecord): string;
   /** Formats a message, which contains no token. */
   message(level: LogLevel, text: string): string;
+  /** Writes what has no line yet, at the end of the log. */
+  flush?(): void;
 }
 
 /** From the most important to the least. */

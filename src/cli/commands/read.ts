@@ -46,11 +46,11 @@ plants unless --limit is given.`,
 
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, also on a
-terminal, in the order of the ids. Names the unknown ids at the end. Reads the store itself, without a
-server or a token; servers may write to it at the same time. Only with --url, it
-sends one request per id to a server with all operations instead. With - instead
-of ids, it reads one id per line from standard input, or JSON with an id, as
-create, list and export print it.`,
+terminal, in the order of the ids. Names the unknown ids at the end. Reads the
+store itself, without a server or a token; servers may write to it at the same
+time. Only with --url, it sends one request per id to a server with all
+operations instead. With - instead of ids, it reads one id per line from standard
+input, or JSON with an id, as create, list and export print it.`,
   options: getOptions,
   examples: [
     "plantstore get 1",

@@ -70,12 +70,11 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
         connection.reject(twoSpaces);
         return 0;
       }
-      const announcedBytes = isInHead ? undefined : newest.headers["content-length"];
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
-      const leftBytes = Number(announcedBytes) - (slicer.passedBytes - bodyFrom);
-      const bytes =
-        announcedBytes === undefined ? heads.count(input) : Math.min(leftBytes, sliceBytes);
+      const bodyBytes = isInHead ? undefined : newest.headers["content-length"];
+      const leftBytes = Number(bodyBytes) - (slicer.passedBytes - bodyFrom);
+      const bytes = bodyBytes === undefined ? heads.count(input) : Math.min(leftBytes, sliceBytes);
       connection.noteSlice(bytes);
       return bytes;
     };

@@ -6,17 +6,11 @@ import { describeOutcome } from "./terminal-messages.ts";
 const maxLines = 10;
 const periodMs = 1000;
 
-/** A format that counts requests. */
-export interface CountingFormat extends LineFormat {
-  /** Writes the requests that were counted since the last line. */
-  flush(): void;
-}
-
 /** Counts the requests of a format beyond the first ones. @param write writes a line, which includes its line break */
 export function createCountingFormat(
   format: LineFormat,
   write: (line: string) => void,
-): CountingFormat {
+): LineFormat {
   const counts = new Map<string, number>();
   let linesLeft = maxLines;
   let timer: NodeJS.Timeout | undefined;

@@ -24,7 +24,6 @@ import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
-import type { CountingFormat } from "./request-counts.ts";
 import { readServeOptions, type ServeOptions, type ServerRun } from "./serve-options.ts";
 import { isStartedByNpm, printStart } from "./start-messages.ts";
 
@@ -42,7 +41,7 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   const output = openLogOutput(io.log, (count) => {
     log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
-  const format: ServeFormat =
+  const format: LineFormat =
     options.logFormat === "json"
       ? jsonFormat
       : await loadTextFormat(terminal, io.stderr, output.write);
@@ -85,14 +84,11 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   if (!(await closeLog())) io.exit(exitCodes.done.code);
 }
 
-/** A format that may have counted requests without a line. */
-type ServeFormat = LineFormat & Partial<Pick<CountingFormat, "flush">>;
-
 async function loadTextFormat(
   terminal: Terminal,
   stderr: OutputStream,
   write: (line: string) => void,
-): Promise<ServeFormat> {
+): Promise<LineFormat> {
   const { createTextFormat } = await import("./terminal-messages.ts");
   const format = createTextFormat(await terminal.loadPalette(stderr), stderr);
   if (!stderr.isTTY) return format;
