@@ -143,8 +143,12 @@ async function findStored(
           creates.map(({ plant }) => plant),
         )
       : [];
-  if (isSame.includes(undefined)) {
-    // Deleted before the comparison: retried like PostgreSQL's own serialization_failure.
+  // The insert found a plant for each create. One that could not be locked was deleted since, and another may come and go.
+  const isUnlocked = groups.some(
+    (group) => mayChange(group) && group.changes.some(isCreate) && !locked.has(group.id),
+  );
+  if (isUnlocked || isSame.includes(undefined)) {
+    // Deleted before the lock or the comparison: retried like PostgreSQL's own serialization_failure.
     throw createError("40001", "a plant was deleted at the same time");
   }
   const same = new Set(creates.filter((_, index) => isSame[index]));

@@ -194,4 +194,37 @@ describe("a server that conflicts with another program", () => {
     expect(await results).toEqual(["created"]);
     expect(await engine.get(1n)).toStrictEqual(moss.plant);
   });
+
+  it("reports a plant as created whose place was free when it was written", async () => {
+    const { url, engine } = await openStore(postgres.url);
+    await engine.commit([toEntry(1n, "fern"), toEntry(2n, "fern")]);
+    await runSql(
+      url,
+      `CREATE TABLE gate AS SELECT 1;
+      CREATE SEQUENCE writes;
+      CREATE FUNCTION pass() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF current_setting('application_name') = 'plantstore' AND nextval('writes') > 1
+        THEN PERFORM FROM gate FOR SHARE; END IF;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER pass BEFORE INSERT ON plants EXECUTE FUNCTION pass()`,
+    );
+    const gate = await openClient(url);
+    await gate.query("BEGIN; SELECT FROM gate FOR UPDATE");
+    const holder = await openClient(url);
+    await holder.query("BEGIN; SELECT FROM plants WHERE id = 1 FOR UPDATE");
+    const results = engine.commit([toEntry(1n, "moss", "replace"), toEntry(2n, "moss", "replace")]);
+    // Before the plant 2 is locked, it is deleted and stored again.
+    await waitUntilBlocked();
+    await runSql(url, "DELETE FROM plants WHERE id = 2");
+    await runSql(url, "INSERT INTO plants VALUES (2, 'rose')");
+    await holder.query("COMMIT");
+    // Before it is written, it is deleted once more.
+    const writing =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO plants %'";
+    await waitForRows(postgres.url, writing, 1);
+    await runSql(url, "DELETE FROM plants WHERE id = 2");
+    await gate.query("COMMIT");
+    expect(await results).toEqual(["replaced", "created"]);
+  });
 });
