@@ -66,17 +66,15 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       const { isEnding, isFull, newest } = connection;
       const isInHead = newest?.isComplete !== false;
       if (isFull || (isInHead && isEnding)) return 0;
-      if (isInHead && heads.hasTwoSpaces(input)) {
-        connection.reject(twoSpaces);
-        return 0;
-      }
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
       const bodyBytes = isInHead ? undefined : newest.headers["content-length"];
       const leftBytes = Number(bodyBytes) - (slicer.passedBytes - bodyFrom);
-      const bytes = bodyBytes === undefined ? heads.count(input) : Math.min(leftBytes, sliceBytes);
-      connection.noteSlice(bytes);
-      return bytes;
+      const bytes =
+        bodyBytes === undefined ? heads.count(input, isInHead) : Math.min(leftBytes, sliceBytes);
+      if (bytes === undefined) connection.reject(twoSpaces);
+      else connection.noteSlice(bytes);
+      return bytes ?? 0;
     };
     connection.socket.on("data", () => connection.noteInput());
     const slicer = new Slicer(connection.socket, first, countBytes);
@@ -100,9 +98,13 @@ class HeadScanner {
   #tail = "";
   #isInFirstLine = true;
 
-  /** Returns how many bytes of the input may be parsed at once. */
-  count(input: Buffer): number {
-    const text = this.#read(input);
+  /**
+   * Returns how many bytes of the input may be parsed at once; undefined for a request line with two spaces in a row, which
+   * node:http takes for one.
+   */
+  count(input: Buffer, isInHead: boolean): number | undefined {
+    const text = this.#tail + input.toString("latin1", 0, sliceBytes);
+    if (isInHead && this.#isInFirstLine && /^[\r\n]*.* {2}/.test(text)) return undefined;
     const end = /[^\r\n]\r?\n\r?\n/.exec(text);
     const length = end === null ? text.length : end.index + end[0].length;
     const count = length - this.#tail.length;
@@ -110,15 +112,6 @@ class HeadScanner {
     else if (/[^\r\n]\r?\n/.test(text)) this.#isInFirstLine = false;
     this.#tail = end === null ? text.slice(-4) : "";
     return count;
-  }
-
-  /** Returns whether the request line has two spaces in a row, which node:http takes for one. */
-  hasTwoSpaces(input: Buffer): boolean {
-    return this.#isInFirstLine && /^[\r\n]*.* {2}/.test(this.#read(input));
-  }
-
-  #read(input: Buffer): string {
-    return this.#tail + input.toString("latin1", 0, sliceBytes);
   }
 }
 
