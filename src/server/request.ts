@@ -208,33 +208,67 @@ const unknownExpectation: Problem = {
 };
 
 /**
- * A body that arrives in pieces. They are copied into one buffer that grows in steps, because a piece of one byte takes
- * 400 bytes of memory. Its whole length is counted for its holder.
+ * The body of a request, while it arrives. Pieces are copied into one buffer that grows in steps, because a piece of one byte
+ * takes 400 bytes of memory. From its read on, the whole length of the buffer is counted for its holder.
  */
-export class BodyBuffer {
+export class IncomingBody {
   readonly #holder: ByteHolder;
   readonly #admission: Admission;
-  readonly #maxBytes: number;
   readonly #announcedBytes: number;
-  #buffer: Uint8Array = Buffer.alloc(0);
+  #maxBytes = Number.POSITIVE_INFINITY;
+  #buffer: Uint8Array = noBytes;
   #length = 0;
+  #isRead = false;
+  #hasEnded = false;
+  #error: RequestError | undefined;
+  /** Ends the read that waits for the body. */
+  #settle: ((result: BodyResult) => void) | undefined;
 
-  constructor(holder: ByteHolder, headers: HttpHeaders, admission: Admission, maxBytes: number) {
+  constructor(holder: ByteHolder, headers: HttpHeaders, admission: Admission) {
     this.#holder = holder;
     this.#admission = admission;
-    this.#maxBytes = maxBytes;
-    this.#announcedBytes = Number(headers["content-length"] ?? maxBytes);
+    this.#announcedBytes = Number(headers["content-length"] ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Returns an error if the body is over its limit, or does not fit in the memory of the server. */
-  add(piece: Uint8Array): RequestError | undefined {
+  /** As {@link ServerRequest.readBody}. Call it once. */
+  read<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
+    this.#isRead = true;
+    this.#maxBytes = maxBytes;
+    const error = this.#error ?? this.#admission.hold(this.#holder, this.#buffer.length);
+    if (error !== undefined) this.end(error);
+    if (this.#hasEnded) return use(error ?? this.#take(), false);
+    this.#admission.startTransfer(this.#holder);
+    return new Promise((resolve) => {
+      this.#settle = (result) => resolve(use(result, true));
+    });
+  }
+
+  /** Adds a piece, unless the body has ended. One that is over a limit ends it with an error. @returns false once it has ended */
+  add(piece: Uint8Array): boolean {
+    const error = this.#hasEnded ? undefined : this.#copy(piece);
+    if (error !== undefined) this.end(error);
+    return !this.#hasEnded;
+  }
+
+  /** The body is complete, or is given up with an error. Further calls change nothing. */
+  end(error?: RequestError): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#error = error;
+    this.#admission.endTransfer(this.#holder);
+    this.#settle?.(error ?? this.#take());
+  }
+
+  /** @returns an error if the body is over its limit, or does not fit in the memory of the server */
+  #copy(piece: Uint8Array): RequestError | undefined {
     const length = this.#length + piece.length;
     if (length > this.#maxBytes) return RequestError.naming([bodyTooLarge(this.#maxBytes)]);
     const size = this.#buffer.length;
     if (length > size) {
-      const newSize = Math.max(length, Math.min(2 * size, this.#announcedBytes));
-      const error = this.#admission.hold(this.#holder, newSize - size);
-      if (error !== undefined) return error;
+      const maxSize = Math.min(this.#announcedBytes, this.#maxBytes);
+      const newSize = Math.max(length, Math.min(2 * size, maxSize));
+      const error = this.#isRead && this.#admission.hold(this.#holder, newSize - size);
+      if (error) return error;
       const isWhole = size === 0 && piece.length === this.#announcedBytes;
       const buffer = isWhole ? piece : Buffer.alloc(newSize);
       buffer.set(this.#buffer);
@@ -242,16 +276,18 @@ export class BodyBuffer {
     }
     if (this.#buffer !== piece) this.#buffer.set(piece, this.#length);
     this.#length = length;
-    this.#admission.startTransfer(this.#holder);
     return undefined;
   }
 
-  /** Returns the complete body. */
-  end(): Uint8Array {
-    this.#admission.endTransfer(this.#holder);
-    return this.#buffer.subarray(0, this.#length);
+  /** Returns the body, and keeps nothing of it while its plant waits for the store. */
+  #take(): Uint8Array {
+    const body = this.#buffer.subarray(0, this.#length);
+    this.#buffer = noBytes;
+    return body;
   }
 }
+
+const noBytes = new Uint8Array();
 
 /** The problem with a body over the limit. */
 function bodyTooLarge(maxBytes: number): Problem {

@@ -1,11 +1,10 @@
 /** Requests without a socket: the Request and the Response of the Fetch standard. */
-import { RequestError } from "../../core/errors.ts";
+import type { RequestError } from "../../core/errors.ts";
 import { isBytes } from "../../core/messages.ts";
 import type { Admission, ByteHolder } from "../admission.ts";
 import {
-  BodyBuffer,
-  type BodyResult,
   type HttpHeaders,
+  IncomingBody,
   noneRepeated,
   requestCut,
   requestTimedOut,
@@ -127,12 +126,12 @@ class FetchRequest implements ServerRequest, ByteHolder {
   readonly response: Promise<CompleteResponse>;
   /** Rejects if the request is aborted or its body fails. */
   readonly failure: Promise<never>;
-  readonly #admission: Admission;
-  readonly #body: ReadableStream<unknown> | null;
+  readonly #stream: ReadableStream<unknown> | null;
+  readonly #body: IncomingBody;
   readonly #requestTimeoutMs: number;
-  /** Resolves with the error that ends the read of the body. */
-  readonly #interrupted: Promise<RequestError>;
-  evict: (error: RequestError) => void = () => {};
+  /** Resolves once the body is given up. */
+  readonly #interrupted: Promise<void>;
+  #interrupt: () => void = () => {};
   #resolve: (response: CompleteResponse) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
@@ -147,38 +146,41 @@ class FetchRequest implements ServerRequest, ByteHolder {
     this.error = toHeadError(head, noneRepeated);
     this.isLate = isLate;
     this.signal = request.signal;
-    this.#admission = admission;
-    this.#body = request.body;
+    this.#stream = request.body;
+    this.#body = new IncomingBody(this, headers, admission);
     this.#requestTimeoutMs = requestTimeoutMs;
     this.response = new Promise((resolve) => (this.#resolve = resolve));
     this.failure = new Promise((_, reject) => (this.#reject = reject));
-    this.#interrupted = new Promise((resolve) => (this.evict = resolve));
+    this.#interrupted = new Promise((resolve) => (this.#interrupt = resolve));
   }
 
-  async readBody<Result>(maxBytes: number, use: UseBody<Result>): Promise<Result> {
-    const result = await use(await this.#read(maxBytes), true);
+  readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
+    const result = this.#body.read(maxBytes, use);
+    void this.#receive();
     return result;
   }
 
-  async #read(maxBytes: number): Promise<BodyResult> {
-    if (this.#body === null) return new Uint8Array();
-    const reader = this.#body.getReader();
+  async #receive(): Promise<void> {
+    if (this.#stream === null) {
+      this.#body.end();
+      return;
+    }
+    const reader = this.#stream.getReader();
     const timer = setTimeout(() => this.evict(requestTimedOut), this.#requestTimeoutMs);
     try {
-      const body = new BodyBuffer(this, this.headers, this.#admission, maxBytes);
       for (;;) {
         const piece = await Promise.race([reader.read(), this.#interrupted]);
-        if (piece instanceof RequestError) return piece;
-        if (piece.done) return body.end();
+        if (piece === undefined) return;
+        if (piece.done) break;
         if (!isBytes(piece.value)) {
           throw new TypeError("the body is not a stream of bytes: its chunks must be Uint8Arrays");
         }
-        const error = body.add(piece.value);
-        if (error !== undefined) return error;
+        if (!this.#body.add(piece.value)) return;
       }
+      this.#body.end();
     } catch (error) {
       this.#reject(error);
-      return requestCut;
+      this.#body.end(requestCut);
     } finally {
       clearTimeout(timer);
       // The caller of `fetch` decides about the rest of the body.
@@ -187,11 +189,16 @@ class FetchRequest implements ServerRequest, ByteHolder {
     }
   }
 
+  evict(error: RequestError): void {
+    this.#body.end(error);
+    this.#interrupt();
+  }
+
   readonly settle = (response: CompleteResponse): void => this.#resolve(response);
 
   abort(reason: unknown): void {
     this.evict(requestCut);
-    if (this.#body?.locked === false) this.#body.cancel(reason).catch(() => {});
+    if (this.#stream?.locked === false) this.#stream.cancel(reason).catch(() => {});
     this.#reject(reason);
   }
 }

@@ -4,8 +4,8 @@
  */
 import type { RequestError } from "../../core/errors.ts";
 import {
-  type BodyResult,
   type HttpHeaders,
+  IncomingBody,
   noneRepeated,
   RecentMap,
   requestCut,
@@ -28,7 +28,6 @@ interface SimpleHead {
 interface SimpleCreate {
   readonly head: SimpleHead;
   readonly bodyStart: number;
-  readonly end: number;
 }
 
 type SimpleCreateParser = ReturnType<typeof createSimpleCreateParser>;
@@ -74,7 +73,7 @@ export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
     if (head === undefined) return undefined;
     const bodyStart = headEnd + 4;
     const end = bodyStart + head.bodyLength;
-    return end > bytes.length && end - start > maxCutBytes ? undefined : { head, bodyStart, end };
+    return end > bytes.length && end - start > maxCutBytes ? undefined : { head, bodyStart };
   };
 }
 
@@ -107,7 +106,7 @@ export class Lane implements Reader {
   readonly #connection: Connection;
   readonly #parse: SimpleCreateParser;
   readonly #handOver: HandOver;
-  /** Bytes that have arrived, from the body of {@link #arriving} or the next request on. */
+  /** Bytes that have arrived, from the next request on. */
   #bytes: Buffer = noBytes;
   /** The create whose body is incomplete. */
   #arriving: LaneExchange | undefined;
@@ -133,41 +132,29 @@ export class Lane implements Reader {
     const connection = this.#connection;
     const { socket } = connection;
     const bytes = this.#bytes;
-    let start = this.#completeArriving();
+    let arriving = this.#arriving;
+    let start = arriving?.receive(bytes, 0) ?? 0;
     let create: SimpleCreate | "cut" | undefined;
-    while (start < bytes.length && !this.#arriving && !connection.isFull && !connection.isEnding) {
+    while (start < bytes.length && !connection.isFull && !connection.isEnding) {
       create = this.#parse(bytes, start);
       if (typeof create !== "object") break;
-      const { head, bodyStart, end } = create;
-      const exchange = new LaneExchange(connection, head);
-      if (end <= bytes.length) exchange.complete(bytes.subarray(bodyStart, end));
-      else this.#arriving = exchange;
-      start = this.#arriving === undefined ? end : bodyStart;
-      connection.accept(exchange);
+      arriving = new LaneExchange(connection, create.head);
+      start = arriving.receive(bytes, create.bodyStart);
+      connection.accept(arriving);
     }
+    if (arriving?.isComplete === true) arriving = undefined;
+    this.#arriving = arriving;
     // The last request of a connection may still arrive.
-    const isOver = connection.isEnding && this.#arriving === undefined;
-    const isRead = isOver || start === bytes.length;
-    this.#bytes = isRead ? noBytes : bytes.subarray(start);
-    const isIncomplete = this.#arriving !== undefined || create === "cut";
-    this.#arriving?.count(this.#bytes.length);
+    const isOver = connection.isEnding && arriving === undefined;
+    this.#bytes = isOver || start === bytes.length ? noBytes : bytes.subarray(start);
     if (isOver) return;
     if (connection.isFull) socket.pause();
-    else if (!this.#isInputEnded && (isRead || isIncomplete)) socket.resume();
-    else if (this.#arriving !== undefined) this.#arriving.fail(requestCut);
-    else if (isRead) connection.end();
+    else if (!this.#isInputEnded && (!this.hasBytes || create === "cut")) socket.resume();
+    else if (arriving !== undefined) arriving.fail(requestCut);
+    else if (!this.hasBytes) connection.end();
     else if (connection.isSettled) this.#leave();
     else if (this.#bytes.length <= maxCutBytes) socket.resume();
     else socket.pause();
-  }
-
-  /** Completes the create whose body has arrived. @returns where the next request begins */
-  #completeArriving(): number {
-    const arriving = this.#arriving;
-    if (arriving === undefined || this.#bytes.length < arriving.bodyLength) return 0;
-    this.#arriving = undefined;
-    arriving.complete(this.#bytes.subarray(0, arriving.bodyLength));
-    return arriving.bodyLength;
   }
 
   readonly #onData = (chunk: Buffer): void => {
@@ -197,81 +184,64 @@ class LaneExchange implements Exchange {
   readonly receivedAtMs = performance.now();
   readonly isLate: boolean;
   readonly isFinal: boolean;
-  readonly bodyLength: number;
-  isComplete = false;
   heldBytes = 0;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
-  #body: Buffer | undefined;
-  #failure: RequestError | undefined;
-  /** Ends the read in progress. */
-  #settle: ((result: BodyResult) => void) | undefined;
+  readonly #body: IncomingBody;
+  #missingBytes: number;
+  #hasFailed = false;
+  #hasResponse = false;
 
   constructor(connection: Connection, { target, headers, isFinal, bodyLength }: SimpleHead) {
     this.target = target;
     this.headers = headers;
     this.isFinal = isFinal;
-    this.bodyLength = bodyLength;
-    this.#connection = connection;
     this.isLate = connection.isLate(this.receivedAtMs);
+    this.#connection = connection;
+    this.#body = new IncomingBody(this, headers, connection.admission);
+    this.#missingBytes = bodyLength;
   }
 
-  /** Counts the bytes of an incomplete body that have arrived. */
-  count(bytes: number): void {
-    if (this.#settle === undefined) return;
-    const error = this.#connection.admission.hold(this, bytes - this.heldBytes);
-    if (error !== undefined) this.#endRead(error);
+  /** Receives the body, or a part of it. @returns where the next request begins */
+  receive(bytes: Buffer, start: number): number {
+    const piece = bytes.subarray(start, start + this.#missingBytes);
+    this.#missingBytes -= piece.length;
+    this.#body.add(piece);
+    if (this.isComplete) this.#body.end();
+    return start + piece.length;
   }
 
-  /** To be called once, when the whole body has arrived. */
-  complete(body: Buffer): void {
-    this.isComplete = true;
-    this.count(body.length);
-    if (this.#settle === undefined) this.#body = body;
-    else this.#endRead(body);
-  }
-
-  readBody<Result>(_maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
-    const { admission } = this.#connection;
-    const body = this.#body;
-    // Not kept while the plant waits for the store.
-    this.#body = undefined;
-    if (this.#failure !== undefined) return use(this.#failure, false);
-    if (body !== undefined) return use(admission.hold(this, body.length) ?? body, false);
-    admission.startTransfer(this);
-    return new Promise((resolve) => {
-      this.#settle = (result) => resolve(use(result, true));
-    });
+  readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
+    return this.#body.read(maxBytes, use);
   }
 
   get signal(): AbortSignal {
     return this.#connection.signal;
   }
 
+  get isComplete(): boolean {
+    return this.#missingBytes === 0;
+  }
+
   get canContinue(): boolean {
-    return this.#failure === undefined;
+    return !this.#hasFailed;
   }
 
   fail(error: RequestError): void {
-    this.#failure = error;
-    this.#endRead(error);
+    this.#hasFailed = true;
+    this.#body.end(error);
     this.#connection.end();
   }
 
   evict(error: RequestError): void {
-    if (this.#settle === undefined) this.#connection.close();
+    if (this.#hasResponse) this.#connection.close();
     else this.fail(error);
   }
 
-  #endRead(result: BodyResult): void {
-    const settle = this.#settle;
-    if (settle === undefined) return;
-    this.#settle = undefined;
-    this.#connection.admission.endTransfer(this);
-    settle(result);
-  }
-
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
+    this.#hasResponse = true;
+    // What still arrives is not used any more.
+    this.#body.end(requestCut);
     // Latin-1 is faster to write, and the same for ASCII.
     const encoding = response.bodyBytes === response.body.length ? "latin1" : "utf8";
     this.#connection.socket.write(toText(response, headers), encoding, onSent);

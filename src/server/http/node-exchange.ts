@@ -3,11 +3,10 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { RequestError } from "../../core/errors.ts";
 import {
-  BodyBuffer,
-  type BodyResult,
   countRepeated,
   headTooLarge,
   type HttpHeaders,
+  IncomingBody,
   keepsAlive,
   maxHeaderBytes,
   maxTargetBytes,
@@ -205,11 +204,11 @@ class NodeExchange implements Exchange {
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #body: IncomingBody;
   readonly #maxDrainBytes: number;
   #awaitsContinue: boolean;
   #readBytes = 0;
-  #failure: RequestError | undefined;
-  #onFailure: ((error: RequestError) => void) | undefined;
+  #hasFailed = false;
 
   constructor(
     connection: Connection,
@@ -233,44 +232,31 @@ class NodeExchange implements Exchange {
     this.#connection = connection;
     this.#message = message;
     this.#response = response;
+    this.#body = new IncomingBody(this, headers, connection.admission);
     this.#maxDrainBytes = maxDrainBytes;
     this.#awaitsContinue = awaitsContinue;
   }
 
   readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
-    if (this.#failure !== undefined) return use(this.#failure, false);
+    const message = this.#message;
     // Its close event has passed.
-    if (this.#message.destroyed) return use(requestCut, false);
-    if (this.#awaitsContinue) this.#response.writeContinue();
+    if (message.destroyed) this.#body.end(requestCut);
+    else if (this.#awaitsContinue && !this.#hasFailed) this.#response.writeContinue();
     this.#awaitsContinue = false;
-    const { admission } = this.#connection;
-    admission.startTransfer(this);
-    return new Promise((resolve) => {
-      let body: BodyBuffer | undefined;
-      body = new BodyBuffer(this, this.headers, admission, maxBytes);
-      const settle = (result: BodyResult): void => {
-        if (body === undefined) return;
-        body = undefined;
-        resolve(use(result, true));
-      };
-      this.#message.on("data", (piece: Buffer) => {
-        if (body === undefined) return;
-        this.#readBytes += piece.length;
-        const error = body.add(piece);
-        if (error !== undefined) settle(error);
-      });
-      this.#message.once("end", () => {
-        if (body !== undefined) settle(body.end());
-      });
-      this.#message.once("close", () => settle(requestCut));
-      this.#onFailure = settle;
+    const result = this.#body.read(maxBytes, use);
+    message.on("data", (piece: Buffer) => {
+      this.#readBytes += piece.length;
+      this.#body.add(piece);
     });
+    message.once("end", () => this.#body.end());
+    message.once("close", () => this.#body.end(requestCut));
+    return result;
   }
 
   fail(error: RequestError): void {
     if (this.#response.headersSent) this.#connection.end();
-    this.#failure ??= error;
-    this.#onFailure?.(error);
+    this.#hasFailed = true;
+    this.#body.end(error);
   }
 
   get signal(): AbortSignal {
@@ -282,7 +268,7 @@ class NodeExchange implements Exchange {
   }
 
   get canContinue(): boolean {
-    if (this.#failure !== undefined) return false;
+    if (this.#hasFailed) return false;
     if (this.#message.complete) return true;
     // A chunked body has no announced length.
     const bodyBytes = Number(this.headers["content-length"] ?? this.#readBytes);
@@ -290,6 +276,8 @@ class NodeExchange implements Exchange {
   }
 
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
+    // What still arrives is not used any more.
+    this.#body.end(requestCut);
     this.#response.once("close", onSent);
     const { status, body } = response;
     this.#response.writeHead(status, response.headers.concat(headers).flat()).end(body);
@@ -298,7 +286,7 @@ class NodeExchange implements Exchange {
 
   /** Discards the rest of the body, up to the limit. */
   #drain(): void {
-    this.#message.on("data", ({ length }: Buffer) => {
+    this.#message.removeAllListeners("data").on("data", ({ length }: Buffer) => {
       this.#readBytes += length;
       if (this.#readBytes > this.#maxDrainBytes) this.#connection.end();
     });
