@@ -25,5 +25,7 @@ it("the README names the versions of Node.js in package.json", () => {
     return kind === "^" ? `${version.split(".")[0]} from ${version}` : `from ${version}`;
   });
   const last = ranges.pop();
-  expect(readme).toContain(`You need Node.js ${ranges.join(", ")}, or any version ${last}.`);
+  expect(readme.replaceAll("\n", " ")).toContain(
+    `You need Node.js ${ranges.join(", ")}, or any version ${last}.`,
+  );
 });
