@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { serveOptions } from "../../src/cli/options/local.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
+import { createCertificate } from "../helpers/certificate.ts";
 import { findProgram } from "../helpers/installed-programs.ts";
 import { postPlant } from "../helpers/post-plant.ts";
 import { startProxy } from "../helpers/proxies.ts";
@@ -73,11 +74,12 @@ describe("the container", () => {
 
 describe("the manifest for Kubernetes", () => {
   const [text = ""] = readBlocks("Kubernetes", "yaml");
-  const [deployment, service] = parseAllDocuments(text).map(
+  const [claim, deployment, service] = parseAllDocuments(text).map(
     (document) => document.toJS({}) as Manifest,
   );
 
   it("replaces its pod, reads the token from the Secret, and probes the server", () => {
+    expect(claim).toMatchObject({ kind: "PersistentVolumeClaim", metadata: { name: "plants" } });
     const labels = { app: "plantstore" };
     const probe = (path: string) => ({ httpGet: { path, port: 7526 } });
     expect(deployment).toMatchObject({
@@ -99,7 +101,7 @@ describe("the manifest for Kubernetes", () => {
                 volumeMounts: [{ name: "plants", mountPath: dataDirectory }],
               },
             ],
-            volumes: [{ name: "plants" }],
+            volumes: [{ name: "plants", persistentVolumeClaim: { claimName: "plants" } }],
           },
         },
       },
@@ -191,8 +193,14 @@ it.runIf(findProgram("nginx"))(
     const env = { PLANTSTORE_TOKEN: token };
     const server = await serveBinary(["--demo"], { env });
     const port = Number(new URL(server.url).port);
+    const { cert, key } = createCertificate("plants.example.org");
+    const certificates = await createTemporaryDirectory();
+    await writeFile(join(certificates, "fullchain.pem"), cert);
+    await writeFile(join(certificates, "privkey.pem"), key);
     const url = await startProxy("nginx", [port, port], () =>
-      configuration.replace("server_name", "listen 80;\n  server_name"),
+      configuration
+        .replace("listen 443 ssl", "listen 80")
+        .replaceAll("/etc/letsencrypt/live/plants.example.org", certificates),
     );
     const send = async (path: string, init: RequestInit) => {
       const { status, headers } = await fetch(url + path, init);
