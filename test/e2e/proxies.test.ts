@@ -76,7 +76,9 @@ describe.each(proxies)("%s with the configuration of the manual", (name) => {
         if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
       }
       const message = "no plant store responds";
-      expect(await post(url, 1)).toBe(`400 ${JSON.stringify({ error: 50301, message })}`);
+      expect((await post(url, 1)).trimEnd()).toBe(
+        `400 ${JSON.stringify({ error: 50301, message })}`,
+      );
     },
     60_000,
   );

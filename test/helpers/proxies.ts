@@ -33,7 +33,7 @@ export async function startProxy(
     .replace(/^( *(?:listen |bind :|:))80\b/m, `$1${port}`)
     .replaceAll("/etc/haproxy/", `${directory}/`);
   const file = join(directory, "configuration");
-  await writeFile(join(directory, "down.http"), down);
+  await writeFile(join(directory, "down.http"), `${down}\n`);
   await writeFile(file, surround(name, changed, directory));
   const args = {
     nginx: ["-p", directory, "-c", file, "-e", "stderr"],
