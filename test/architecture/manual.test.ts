@@ -62,7 +62,7 @@ describe("the topic configuration", () => {
 
   it.each<[heading: string, options: Options]>([
     ["Options of `serve`", serveOptions],
-    ["Options of commands that talk to a server", createOptions],
+    ["Options of clients", createOptions],
   ])("lists the %s with flag and default", (heading, options) => {
     const advice = `correct the lines of ${topic}`;
     expect(readDefaults(topic, heading), advice).toEqual(toRows(options));
