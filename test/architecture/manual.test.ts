@@ -1,4 +1,7 @@
-/** The manual contains the tables of the code, and names and links only existing files, headings and variables. */
+/**
+ * The README is short, and begins with the first commands of a new user. It and the manual contain the tables of the code,
+ * and name and link only existing files, headings and variables.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,6 +29,12 @@ const documents = ["README.md", ...topics];
 function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
+
+const readme = read("README.md");
+const manifest = JSON.parse(read("package.json")) as {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+};
 
 /** Reads the cells of the table below a heading, without code marks. */
 function readTable(path: string, heading: string): string[][] {
@@ -56,6 +65,25 @@ function toRows(options: Options): unknown[][] {
     .filter(({ env }) => env !== undefined)
     .map((option) => [toLongFlag(option.flags), option.env, describeDefault(option) ?? ""]);
 }
+
+it("the README begins with the commands that start and test the server", () => {
+  const commands = [...readme.matchAll(/```sh\n([^`]+)\n```/g)].map(([, command]) => command);
+  expect(commands.slice(0, 2)).toEqual(["npm ci && npm start", "npm ci && npm test"]);
+});
+
+it("the README has at most 1,300 words", () => {
+  expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
+});
+
+it("the README names the versions of Node.js in package.json", () => {
+  const ranges = manifest.engines.node.split(" || ").map((range) => {
+    const [, kind, version = ""] = /^(\^|>=)([\d.]+)$/.exec(range) ?? [];
+    return kind === "^" ? `${version.split(".")[0]} from ${version}` : `from ${version}`;
+  });
+  const last = ranges.pop();
+  const sentence = `You need Node.js ${ranges.join(", ")}, or any version ${last}.`;
+  expect(readme.replaceAll("\n", " ")).toContain(sentence);
+});
 
 describe("the topic configuration", () => {
   const topic = "src/manual/configuration.md";
@@ -96,10 +124,9 @@ it("the topic contract lists every member of every schema, and whether it is req
 });
 
 it("the topic storage ends its releases with this one and its store version", () => {
-  const { version } = JSON.parse(read("package.json")) as { version: string };
   const releases = readTable("src/manual/storage.md", "Upgrades");
   for (const schema of [sqliteSchema, postgresSchema]) {
-    expect(releases.at(-1)).toEqual([version, `${schema.at(-1)?.version}`]);
+    expect(releases.at(-1)).toEqual([manifest.version, `${schema.at(-1)?.version}`]);
     for (const step of schema) expect(releases).toContainEqual([step.release, `${step.version}`]);
   }
 });

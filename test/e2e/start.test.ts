@@ -49,15 +49,6 @@ it("logs a SIGHUP once, although the server has just saved its first token", asy
 });
 
 describe("when its terminal closes, a server", () => {
-  it("ends if its log is on the terminal", async () => {
-    const home = await createTemporaryDirectory();
-    const port = await findFreePort();
-    const session = startSession(`$PLANTSTORE serve --port ${port} --store memory:`, home);
-    await session.saw("Ctrl-C");
-    session.close();
-    await expect.poll(() => isServing(port)).toBe(false);
-  });
-
   it.each([
     ["nohup started it", "nohup $PLANTSTORE"],
     ["its log is elsewhere", "$PLANTSTORE"],
