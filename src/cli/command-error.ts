@@ -5,7 +5,7 @@ import type { Io, StopSignal } from "./io.ts";
 /** A failure that its message explains. Never a bug, so it is printed without a stack. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
-  readonly exitCode: number;
+  readonly exit: ExitCodeName;
   /** Further lines, such as the usage of the command. */
   readonly hints: readonly string[];
   /** That of an Error of a server. */
@@ -19,12 +19,19 @@ export class CommandError extends Error {
       hints = [],
       number,
       ...options
-    }: ErrorOptions & { readonly hints?: readonly string[]; readonly number?: number } = {},
+    }: ErrorOptions & {
+      readonly hints?: readonly string[];
+      readonly number?: number | undefined;
+    } = {},
   ) {
     super(message, options);
-    this.exitCode = exitCodes[exit].code;
+    this.exit = exit;
     this.hints = hints;
     this.number = number;
+  }
+
+  get exitCode(): number {
+    return exitCodes[this.exit].code;
   }
 }
 
@@ -53,30 +60,31 @@ const maxEndMs = 3000;
  * Does work that SIGINT and SIGTERM stop, with the exit code of the signal.
  *
  * @param work receives a signal, and throws its reason once it is aborted
- * @param consequence such as `nothing was saved`; continues the sentence. A function is called after the work has ended
+ * @param toConsequence returns the end of the sentence, such as `nothing was saved`; called after the work has ended
  * @param onStuck receives the error if the work has not ended three seconds after the signal, as work that waits for a lock
  */
 export async function interruptible<T>(
   io: Io,
   work: (signal: AbortSignal) => Promise<T>,
-  consequence?: string | (() => string),
+  toConsequence: () => string | undefined = () => undefined,
   onStuck?: (error: CommandError) => void,
 ): Promise<T> {
   const interruption = new AbortController();
   const { signal } = interruption;
-  let toError = (): unknown => signal.reason;
+  let stoppedBy: StopSignal | undefined;
   let timer: NodeJS.Timeout | undefined;
   const releaseSignals = io.onSignal((name) => {
-    const toStopError = () =>
-      new Interruption(name, typeof consequence === "function" ? consequence() : consequence);
-    toError = toStopError;
-    interruption.abort(toStopError());
-    timer = onStuck && setTimeout(() => onStuck(toStopError()), maxEndMs).unref();
+    const toError = () => new Interruption(name, toConsequence());
+    stoppedBy = name;
+    interruption.abort(toError());
+    timer = onStuck && setTimeout(() => onStuck(toError()), maxEndMs).unref();
   });
   try {
     return await work(signal);
   } catch (error) {
-    throw signal.aborted && error === signal.reason ? toError() : error;
+    throw stoppedBy && error === signal.reason
+      ? new Interruption(stoppedBy, toConsequence())
+      : error;
   } finally {
     clearTimeout(timer);
     releaseSignals();

@@ -1,8 +1,9 @@
 /** Maps errors, and the Errors of a server, to messages and exit codes. A create without a failure does not load it. */
 import type { Retry } from "../client/create-plant.ts";
+import type { TokenCheck } from "../client/probe.ts";
 import {
   categorizeError,
-  type FinalResponse,
+  type CreateResponse,
   NotAPlantStoreError,
   type Rejection,
   toReason,
@@ -10,6 +11,7 @@ import {
 } from "../client/results.ts";
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
 import { operations } from "../core/contract.ts";
+import { errorTable } from "../core/errors.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
@@ -17,19 +19,6 @@ import type { Run } from "./command.ts";
 import { OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
 import { readOption, savingCommands } from "./options/values.ts";
-
-/** The messages and the exit code of a failed command. */
-export interface Failure {
-  readonly exitCode: number;
-  /** Absent if everything was printed already. */
-  readonly message?: string;
-  /** That of an Error of a server. */
-  readonly number?: number;
-  /** Lines after the message. */
-  readonly hints?: readonly string[];
-  /** Only for a bug. */
-  readonly stack?: string;
-}
 
 /** The exit code for the number of an Error. */
 export function toExitCode(error: number): number {
@@ -50,26 +39,31 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
 /** Where the URL of a request comes from. */
 type UrlSource = Pick<Run, "flags" | "io">;
 
-/** Maps an error to a message and an exit code. Unexpected errors are bugs and keep their stack trace. */
-export function toFailure(error: unknown): Failure {
-  if (isOfWorkingDirectory(error)) {
-    return createFailure("usage", "the working directory was deleted: change to another one");
+/** Returns the error of a command for any error. Unexpected errors are bugs and keep their stack trace. */
+export function toFailure(error: unknown): CommandError {
+  const expected = toExpectedFailure(error);
+  if (expected !== undefined) return expected;
+  const message = "this is a bug in plantstore: please report it with these lines";
+  const stack = (isError(error) && error.stack) || String(error);
+  return new CommandError("internal", message, { cause: error, hints: stack.split("\n") });
+}
+
+/** @returns undefined for a bug */
+function toExpectedFailure(cause: unknown): CommandError | undefined {
+  if (isOfWorkingDirectory(cause)) {
+    const message = "the working directory was deleted: change to another one";
+    return new CommandError("usage", message, { cause });
   }
-  if (error instanceof CommandError) {
-    const { exitCode, message, hints, number } = error;
-    return { exitCode, message, hints, ...(number !== undefined && { number }) };
+  if (cause instanceof CommandError) return cause;
+  if (cause instanceof OutputError) {
+    return cause.isClosed
+      ? new CommandError("outputClosed", "the output was closed", { cause })
+      : new CommandError("internal", `${cause.message}: ${toSystemReason(cause.cause)}`, { cause });
   }
-  if (error instanceof OutputError) {
-    return error.isClosed
-      ? { exitCode: exitCodes.outputClosed.code }
-      : createFailure("internal", `${error.message}: ${toSystemReason(error.cause)}`);
+  if (cause instanceof StoreError) {
+    return new CommandError(exitByReason[cause.reason], cause.message, { cause });
   }
-  if (error instanceof StoreError) return createFailure(exitByReason[error.reason], error.message);
-  if (hasTooManyFiles(error)) return createFailure("internal", tooManyFiles);
-  return {
-    ...createFailure("internal", "this is a bug in plantstore: please report it with these lines"),
-    stack: (isError(error) && error.stack) || String(error),
-  };
+  return hasTooManyFiles(cause) ? new CommandError("internal", tooManyFiles, { cause }) : undefined;
 }
 
 /**
@@ -95,25 +89,17 @@ export function toCommandError(
   return new CommandError("noPlantStore", `${error.message}${advice}`, options);
 }
 
-/** A failure that is reported. */
-export type CheckProblem = Failure & { readonly message: string };
-
-/** As {@link toFailure}, for a check. @throws the error itself, if it is a bug, a signal, or the output was closed */
-export function toProblem(error: unknown, source: UrlSource): CheckProblem {
-  const { exitCode, message, stack } = toFailure(toCommandError(error, source, "try again"));
-  const isSignal = error instanceof Interruption;
-  if (message === undefined || stack !== undefined || isSignal) throw error;
-  return { exitCode, message };
+/** As {@link toFailure}, for a check. @throws the error itself, if it is a bug or a signal */
+export function toProblem(error: unknown, source: UrlSource): CommandError {
+  const problem = toExpectedFailure(toCommandError(error, source, "try again"));
+  if (problem === undefined || problem instanceof Interruption) throw error;
+  return problem;
 }
 
 /** Thrown by `process.cwd()` after the directory is deleted, in this thread or in that of a store. */
 function isOfWorkingDirectory(error: unknown): boolean {
   if (!isError(error)) return false;
   return ("syscall" in error && error.syscall === "uv_cwd") || isOfWorkingDirectory(error.cause);
-}
-
-function createFailure(exit: ExitCodeName, message: string): Failure {
-  return { exitCode: exitCodes[exit].code, message };
 }
 
 /** The message of an unavailable store, with advice. */
@@ -171,23 +157,22 @@ export function describeUnavailable({ failure }: Retry, url: string): string {
   return `${url} is unavailable (${quoteInput(reason, 100)})`;
 }
 
-/** An Error as the response. */
-type ErrorResponse = Pick<
-  FinalResponse & { readonly ok: false },
-  "error" | "attempts" | "requestId"
->;
+/** A response with an Error. */
+type ErrorResponse = Extract<CreateResponse, { ok: false }> & { readonly attempts?: number };
 
-/**
- * Returns what the sentence about an Error adds to its message.
- *
- * @param url of the plant store, with its base path
- * @param tokenSource undefined if no token was sent
- */
+/** Where the parts of the sentence about an Error come from. */
+export interface ErrorContext {
+  /** Of the plant store, with its base path. */
+  readonly url: string;
+  readonly source: UrlSource;
+  /** Undefined if no token was sent. */
+  readonly tokenSource?: string | undefined;
+}
+
+/** Returns what the sentence about an Error adds to its message. */
 export function toDetails(
-  { error, attempts, requestId }: ErrorResponse,
-  url: string,
-  source: UrlSource,
-  tokenSource?: string,
+  { error, attempts = 1, requestId }: ErrorResponse,
+  { url, source, tokenSource }: ErrorContext,
 ): string[] {
   const category = categorizeError(error.error);
   const details = [];
@@ -207,4 +192,43 @@ export function toErrorSentence({ message }: Rejection, details: readonly string
   const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
   const isLong = message.length > maxSentenceLength;
   return (isLong ? `${message.slice(0, maxSentenceLength)}…` : message) + addition;
+}
+
+/** Returns the error of a command for the Error of a server. @param advice ends the sentence */
+export function toResponseError(
+  response: ErrorResponse,
+  context: ErrorContext,
+  advice: readonly string[] = [],
+  hints: readonly string[] = [],
+): CommandError {
+  const { error } = response;
+  const sentence = toErrorSentence(error, [...toDetails(response, context), ...advice]);
+  const options = { cause: response, hints, number: error.error };
+  return new CommandError(categorizeError(error.error), sentence, options);
+}
+
+/** As {@link toResponseError}, for a check, which a plant store only rejects for its token or while it is unavailable. */
+export function toCheckError(response: ErrorResponse, context: ErrorContext): CommandError {
+  const problem = toResponseError(response, context);
+  const { exit, message, number } = problem;
+  if (exit === "tokenRejected" || exit === "unavailable") return problem;
+  return new CommandError("noPlantStore", message, { cause: response, number });
+}
+
+/**
+ * Returns the problem with a server, from its response to a check without a token: a plant store asks for one, or needs none.
+ * Any other server never gets the token.
+ */
+export function findServerProblem(
+  check: TokenCheck,
+  context: ErrorContext,
+): CommandError | undefined {
+  if (check.isAccepted) return undefined;
+  const isAsking = check.response.error.error === errorTable.noCredential.error;
+  return isAsking ? undefined : toCheckError(check.response, context);
+}
+
+/** The message of an error with the number of the server's Error, as stderr shows it. */
+export function toSentence({ message, number }: CommandError): string {
+  return number === undefined ? message : `error ${number}: ${message}`;
 }

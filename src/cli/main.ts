@@ -36,12 +36,14 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 export async function printFailure(thrown: unknown, terminal: Terminal): Promise<number> {
   // Another version may have replaced the files since the start.
   const failures = await import("./command-failure.ts").catch(() => undefined);
-  if (failures === undefined) {
-    await terminal.error(isError(thrown) ? thrown.message : String(thrown));
-    return thrown instanceof CommandError ? thrown.exitCode : exitCodes.internal.code;
+  const error = failures?.toFailure(thrown) ?? thrown;
+  if (!(error instanceof CommandError)) {
+    await terminal.error(isError(error) ? error.message : String(error));
+    return exitCodes.internal.code;
   }
-  const { exitCode, message, number, hints = [], stack } = failures.toFailure(thrown);
-  if (message !== undefined) await terminal.error(message, number);
-  for (const line of [...hints, ...(stack?.split("\n") ?? [])]) await terminal.note(line);
+  const { exit, exitCode, message, number, hints } = error;
+  // A reader that closed the output wants no further messages.
+  if (exit !== "outputClosed") await terminal.error(message, number);
+  for (const line of hints) await terminal.note(line);
   return exitCode;
 }

@@ -3,19 +3,14 @@ import { type Retry, type SendPlantOptions, toCreateRequest } from "../client/cr
 import type { Deletion } from "../client/delete-plants.ts";
 import { listPage, listPages, maxPagePlants } from "../client/list-plants.ts";
 import { post } from "../client/http-request.ts";
-import { categorizeError, PageTooLargeError, StoppedError } from "../client/results.ts";
+import { PageTooLargeError, StoppedError } from "../client/results.ts";
 import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../core/store.ts";
 import { createManyOptions } from "../library/client-options.ts";
 import { CommandError, UsageError } from "./command-error.ts";
-import {
-  describeUnavailable,
-  toCommandError,
-  toDetails,
-  toErrorSentence,
-} from "./command-failure.ts";
+import { describeUnavailable, toCommandError, toResponseError } from "./command-failure.ts";
 import type { Run } from "./command.ts";
 import { findToken, type FoundToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
@@ -125,18 +120,13 @@ export class RemoteStore {
       return toCommandError(failure, this.#run, "the same command can be repeated", hints);
     }
     const { cause } = failure;
-    const { error } = cause;
     const isPathTwice = this.#url.endsWith(operations.create.path);
-    if (error.error === errorTable.noSuchMethod.error && !isPathTwice) {
+    if (cause.error.error === errorTable.noSuchMethod.error && !isPathTwice) {
       const message = `the plant store at ${this.#url} only creates plants: start it with --operations all`;
       return new CommandError("noPlantStore", message, { cause: failure });
     }
-    const sentence = toErrorSentence(
-      error,
-      toDetails(cause, this.#url, this.#run, this.#token.source),
-    );
-    const category = categorizeError(error.error);
-    return new CommandError(category, sentence, { ...options, number: error.error });
+    const context = { url: this.#url, source: this.#run, tokenSource: this.#token.source };
+    return toResponseError(cause, context, [], hints);
   }
 }
 

@@ -164,7 +164,7 @@ async function conform(options: Options, run: Run): Promise<number> {
   return interruptible(
     io,
     (signal) => test(options, run, signal),
-    "plants that were sent stay in the store",
+    () => "plants that were sent stay in the store",
   );
 }
 

@@ -3,7 +3,6 @@ import type { Deletion } from "../../client/delete-plants.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import {
   CommandError,
-  exitCodes,
   interruptible,
   Interruption,
   targetExitCodes,
@@ -118,16 +117,11 @@ export async function runDelete(run: Run): Promise<void> {
     if (readsInput || deleted.count + failed.count > 0) {
       await terminal.note(describeOutcome() + absent);
     }
-    const isOfRequest = failed.count > 0 && error instanceof CommandError;
-    if (deleted.count > 0 && (isOfRequest || isUnavailable(error))) {
-      const { message, hints, number } = error;
-      throw new CommandError("someMissing", message, {
-        cause: error,
-        hints,
-        ...(number && { number }),
-      });
-    }
-    throw error;
+    const isOfRequest =
+      error instanceof CommandError && (failed.count > 0 || error.exit === "unavailable");
+    if (deleted.count === 0 || !isOfRequest) throw error;
+    const { message, hints, number } = error;
+    throw new CommandError("someMissing", message, { cause: error, hints, number });
   }
   if (deleted.count > 0) await terminal.note(describeOutcome());
   if (missing.count === 0) return;
@@ -201,10 +195,6 @@ function selectTarget(run: Run): Target {
         }),
       ),
   };
-}
-
-function isUnavailable(error: unknown): error is CommandError {
-  return error instanceof CommandError && error.exitCode === exitCodes.unavailable.code;
 }
 
 function describePlants(ids: IdList): string {

@@ -6,13 +6,12 @@ import { toEndpoint } from "../../core/base-url.ts";
 import {
   CommandError,
   commonExitCodes,
-  exitCodes,
   interruptible,
   requestExitCodes,
   serverExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CheckProblem, toProblem } from "../command-failure.ts";
+import { findServerProblem, toCheckError, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { readSavedSettings, saveSettings, toSettingsFile } from "../config/saved-settings.ts";
@@ -27,7 +26,6 @@ import { loginOptions, urlOption } from "../options/remote.ts";
 import { readDefaultUrl, readOption, readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
-import { findServerProblem, toErrorProblem } from "../server-check.ts";
 
 const tokenAdvice = `run "plantstore login", which asks for it`;
 const operandAdvice = `select the server with --url URL; for a token, ${tokenAdvice}`;
@@ -71,37 +69,27 @@ longer. Repeating it has no effect. The token stays valid until it expires or is
 
 type Options = Values<typeof loginOptions>;
 
-async function runLogin(run: Run): Promise<number> {
+async function runLogin(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const options = readOptions(loginOptions, flags, io);
   if (flags["cacert"] && !options.url.startsWith("https:")) {
     throw new UsageError(`--cacert is for https, and the URL is ${options.url}: remove --cacert`);
   }
   const work = (signal: AbortSignal) => logIn(options, run, signal);
-  const problem = await interruptible(io, work, "nothing was saved");
-  if (problem !== undefined) {
-    await terminal.error(problem.message, problem.number);
-    for (const hint of problem.hints ?? []) await terminal.note(hint);
-    return problem.exitCode;
-  }
+  await interruptible(io, work, () => "nothing was saved");
   await terminal.note(`Logged in to ${options.url} (now the default)`);
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is set, and overrides saved values`);
   }
-  return exitCodes.done.code;
 }
 
 /**
  * Saves a token that the server accepts.
  *
- * @returns the problem with the server or the token; undefined once the token is saved
- * @throws CommandError for saved files that cannot be used, and for an input that has no token
+ * @throws CommandError for a problem with the server or the token, for saved files that cannot be used, and for an input that
+ *   has no token
  */
-async function logIn(
-  options: Options,
-  run: Run,
-  signal: AbortSignal,
-): Promise<CheckProblem | undefined> {
+async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<void> {
   const { io, terminal } = run;
   const { url, timeoutMs, tokenFile = "-" } = options;
   const directory = findConfigDirectory(io);
@@ -113,15 +101,14 @@ async function logIn(
   await warnAboutPlaintext(url, terminal);
   const post = await selectPost(options, terminal);
 
-  async function check(found?: FoundToken): Promise<CheckProblem | undefined> {
+  async function check(found?: FoundToken): Promise<CommandError | undefined> {
+    const context = { url, source: run, tokenSource: found?.source };
     const send = () =>
       checkToken({ baseUrl: url, ca, timeoutMs, token: found?.token, signal, post });
     try {
       const result = await terminal.showWhile(() => `waiting for ${url}`, send);
-      if (found === undefined) return findServerProblem(result, url, run);
-      return result.isAccepted
-        ? undefined
-        : toErrorProblem(result.response, url, run, found.source);
+      if (found === undefined) return findServerProblem(result, context);
+      return result.isAccepted ? undefined : toCheckError(result.response, context);
     } catch (error) {
       return toProblem(error, run);
     }
@@ -133,17 +120,17 @@ async function logIn(
   if (serverProblem !== undefined) {
     const issued = `; if "token issue" has just made a token, "plantstore token list" shows it`;
     const isPipe = tokenFile === "-" && !isTyped;
-    return { ...serverProblem, hints: [`nothing was saved${isPipe ? issued : ""}`] };
+    throw addHint(serverProblem, `nothing was saved${isPipe ? issued : ""}`);
   }
   let token = isTyped && options.tokenFile === undefined ? saved?.token : undefined;
   const savedProblem = token && (await check({ token, source: "the last login" }));
-  if (savedProblem && savedProblem.exitCode !== exitCodes.tokenRejected.code) {
-    return { ...savedProblem, hints: ["nothing was saved"] };
+  if (savedProblem && savedProblem.exit !== "tokenRejected") {
+    throw addHint(savedProblem, "nothing was saved");
   }
   if (token === undefined || savedProblem) {
     const given = await readToken(isTyped ? undefined : tokenFile, url, run, signal);
     const problem = await check(given);
-    if (problem !== undefined) return { ...problem, hints: [adviseRevoking(given)] };
+    if (problem !== undefined) throw addHint(problem, adviseRevoking(given));
     token = given.token;
   }
   signal.throwIfAborted();
@@ -151,7 +138,11 @@ async function logIn(
   const savedCa = url.startsWith("https:") ? ca : undefined;
   await saveToken(directory, { origin, token, ca: savedCa }, io);
   await saveSettings(directory, { url });
-  return undefined;
+}
+
+function addHint(cause: CommandError, hint: string): CommandError {
+  const { exit, message, number } = cause;
+  return new CommandError(exit, message, { cause, number, hints: [hint] });
 }
 
 /**

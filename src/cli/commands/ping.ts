@@ -2,13 +2,12 @@
 import { pause } from "../../client/create-plant.ts";
 import { checkReadiness, checkToken, type CheckTokenOptions } from "../../client/probe.ts";
 import { redactTokens } from "../../core/messages.ts";
-import { exitCodes, interruptible, serverExitCodes } from "../command-error.ts";
-import { type CheckProblem, toProblem } from "../command-failure.ts";
+import { CommandError, interruptible, serverExitCodes } from "../command-error.ts";
+import { findServerProblem, toCheckError, toProblem, toSentence } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions, type Values } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
-import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 
 export const pingCommand: CommandBody = {
   description: `Checks whether a plant store is ready to create plants: the server runs, is not
@@ -36,7 +35,7 @@ const retryMs = 200;
 /** Minimum time of the last attempt, which may exceed that of --wait. */
 const lastAttemptMs = 1000;
 
-async function runPing(run: Run): Promise<number> {
+async function runPing(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const options = readOptions(pingOptions, flags, io);
   const { url, json } = options;
@@ -51,9 +50,8 @@ async function runPing(run: Run): Promise<number> {
     ),
   );
   if (json) await terminal.printLines([redactTokens(toReport(url, problem))]);
-  if (problem === undefined) await terminal.note(`${url} is ready`);
-  else await terminal.error(problem.message, problem.number);
-  return problem?.exitCode ?? exitCodes.done.code;
+  if (problem !== undefined) throw problem;
+  await terminal.note(`${url} is ready`);
 }
 
 /** @returns the problem of the last attempt; undefined once the plant store is ready */
@@ -67,7 +65,7 @@ async function waitUntilReady(
     signal,
   }: Options & Omit<CheckTokenOptions, "baseUrl">,
   run: Run,
-): Promise<CheckProblem | undefined> {
+): Promise<CommandError | undefined> {
   const { io, terminal } = run;
   const { nowMs } = io;
   const endMs = nowMs() + waitMs;
@@ -78,11 +76,13 @@ async function waitUntilReady(
     const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal, post };
     const problem = await findProblem(attempt, run);
     // Nothing else changes by waiting.
-    if (problem?.exitCode !== exitCodes.unavailable.code) return problem;
+    if (problem?.exit !== "unavailable") return problem;
     const leftMs = endMs - nowMs();
     if (leftMs <= 0) {
-      const waited = waitMs > 0 ? `; waited ${waitMs / 1000} s` : "";
-      return { ...problem, message: problem.message + waited };
+      if (waitMs === 0) return problem;
+      const { exit, message, number } = problem;
+      const waited = `${message}; waited ${waitMs / 1000} s`;
+      return new CommandError(exit, waited, { cause: problem, number });
     }
     if (!isAnnounced) await terminal.note(`waiting for ${baseUrl}`);
     isAnnounced = true;
@@ -95,24 +95,24 @@ async function waitUntilReady(
 async function findProblem(
   attempt: CheckTokenOptions,
   run: Run,
-): Promise<CheckProblem | undefined> {
-  const { baseUrl } = attempt;
+): Promise<CommandError | undefined> {
+  const context = { url: attempt.baseUrl, source: run };
   try {
     const readiness = await checkReadiness(attempt);
     if (readiness.state === "notReady") {
-      return toErrorProblem({ ok: false, ...readiness }, baseUrl, run);
+      return toCheckError({ ok: false, ...readiness }, context);
     }
     // A proxy may close the connection of a path that it hides.
     const cause = readiness.state === "unknown" ? readiness.cause : undefined;
     if (cause !== undefined && cause.reason !== "lost") throw cause;
-    return findServerProblem(await checkToken(attempt), baseUrl, run);
+    return findServerProblem(await checkToken(attempt), context);
   } catch (error) {
     return toProblem(error, run);
   }
 }
 
 /** The result as a line of JSON. */
-function toReport(url: string, problem: CheckProblem | undefined): string {
+function toReport(url: string, problem: CommandError | undefined): string {
   return JSON.stringify({
     url,
     ready: problem === undefined,

@@ -7,8 +7,8 @@ import { isLocalUrl } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
-import { exitCodes, interruptible, targetExitCodes } from "../command-error.ts";
-import { type CheckProblem, toProblem } from "../command-failure.ts";
+import { CommandError, exitCodes, interruptible, targetExitCodes } from "../command-error.ts";
+import { findServerProblem, toCheckError, toProblem, toSentence } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
 import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
@@ -27,7 +27,6 @@ import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities, selectPost } from "../server-access.ts";
 import { assertWritable, toStoreCommand } from "../store-access.ts";
 import type { Palette } from "../terminal/terminal.ts";
-import { findServerProblem, toErrorProblem, toSentence } from "../server-check.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 import { isActive } from "./token.ts";
 
@@ -138,7 +137,7 @@ function toError(run: Run): (error: unknown) => Finding {
   return (error) => toFinding(toProblem(error, run));
 }
 
-function toFinding(problem: CheckProblem): Finding {
+function toFinding(problem: CommandError): Finding {
   return { state: "error", message: toSentence(problem), exitCode: problem.exitCode };
 }
 
@@ -155,6 +154,7 @@ async function checkServer(
   const { flags, io, terminal } = run;
   const { value: url = "", source } = readOption(requestOptions.url, flags["url"], io);
   const { timeoutMs, ...options } = readOptions(requestOptions, flags, io);
+  const context = { url, source: run };
   const facts = { url, urlSource: source };
   const ca = await findAuthorities(options, io, signal);
   const post = await selectPost(options, terminal);
@@ -165,10 +165,10 @@ async function checkServer(
       () => checkToken({ ...request, token }),
     );
   const found = await send().then(
-    (check) => findServerProblem(check, url, run) ?? check,
+    (check) => findServerProblem(check, context) ?? check,
     (error: unknown) => toProblem(error, run),
   );
-  if (!("isAccepted" in found)) {
+  if (found instanceof CommandError) {
     const token = await checkOwnToken(url, undefined, run, signal);
     return { server: { ...toFinding(found), facts }, token };
   }
@@ -176,7 +176,7 @@ async function checkServer(
   const readiness = await checkReadiness(request);
   const server: Finding =
     readiness.state === "notReady"
-      ? toFinding(toErrorProblem({ ok: false, error: readiness.error }, url, run))
+      ? toFinding(toCheckError({ ok: false, error: readiness.error }, context))
       : found.isAccepted
         ? { state: "warning", message: `${shown}: accepts plants without a token: tell its owner` }
         : { state: "ok", message: shown };
@@ -203,15 +203,16 @@ async function checkOwnToken(
     const check = await send?.(token);
     if (check === undefined) return { state: "none", message: `${name}: not checked`, facts };
     if (!check.isAccepted) {
-      return { ...toFinding(toErrorProblem(check.response, url, run, source)), facts };
+      const context = { url, source: run, tokenSource: source };
+      return { ...toFinding(toCheckError(check.response, context)), facts };
     }
     const plaintext = describePlaintext(url);
     const risk = plaintext === undefined ? "" : `; ${plaintext}`;
     return { state: plaintext ? "warning" : "ok", message: `${name}: accepted${risk}`, facts };
   } catch (error) {
-    const failed = toError(run)(error);
+    const problem = toProblem(error, run);
     // Without a server on this machine, the server is the only problem: it saves a token.
-    if (failed.exitCode !== exitCodes.unavailable.code) return failed;
+    if (problem.exit !== "unavailable") return toFinding(problem);
     return { state: "none", message: "none is saved for this URL" };
   }
 }

@@ -29,7 +29,7 @@ export async function explainMissingToken(
   }
   const server = await checkLocalServer(baseUrl, signal);
   const cause = server?.state === "unknown" ? server.cause : undefined;
-  if (cause?.reason === "refused" && cause.detail !== "permission denied") return cause;
+  if (cause?.reason === "refused") return cause;
   const isDefault = readDefaultUrl(io)?.value === baseUrl;
   const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
   const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;

@@ -10,11 +10,10 @@ import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError, exitCodes, Interruption, UsageError } from "../../command-error.ts";
 import {
   describeUnavailable,
+  type ErrorContext,
   toCommandError,
-  toDetails,
-  toErrorSentence,
-  toExitCode,
   toFailure,
+  toResponseError,
 } from "../../command-failure.ts";
 import { toInputName } from "../../input.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
@@ -262,27 +261,26 @@ async function reportEnd(
   run: CreateRun,
 ): Promise<number> {
   const { options, terminal } = run;
-  if (signal !== undefined) {
-    const { message, exitCode } = new Interruption(signal, advice);
-    await terminal.error(message);
-    return exitCode;
-  }
-  if (failure === undefined) {
+  if (signal === undefined && failure === undefined) {
     const reason = "stopped at the first rejected or failed record (--fail-fast)";
     await terminal.note(`${reason}: ${advice}`);
     return exitCodes.someMissing.code;
   }
+  const context = { url: options.url, source: run, tokenSource };
+  const { message, number, exitCode } = signal
+    ? new Interruption(signal, advice)
+    : toEndError(failure, advice, context);
+  await terminal.error(message, number);
+  return exitCode;
+}
+
+function toEndError(failure: unknown, advice: string, context: ErrorContext): CommandError {
   const cause: unknown = failure instanceof StoppedError ? failure.cause : failure;
   if (failure instanceof StoppedError && "ok" in failure.cause) {
-    const details = [...toDetails(failure.cause, options.url, run, tokenSource), advice];
-    const { error } = failure.cause;
-    await terminal.error(toErrorSentence(error, details), error.error);
-    return toExitCode(error.error);
+    return toResponseError(failure.cause, context, [advice]);
   }
   // The advice says that the command can be repeated.
-  const { message = "the output was closed", exitCode } = toFailure(
-    toCommandError(cause, run, "the plant may or may not exist"),
-  );
-  await terminal.error(`${message}; ${advice}`);
-  return exitCode;
+  const doubt = "the plant may or may not exist";
+  const { exit, message } = toFailure(toCommandError(cause, context.source, doubt));
+  return new CommandError(exit, `${message}; ${advice}`, { cause });
 }

@@ -99,7 +99,8 @@ export async function sendOne(
   }
   const { toDetails } = await import("../../command-failure.ts");
   const isError = response !== undefined && "ok" in response && !response.ok;
-  const added = isError ? toDetails(response, url, run, prepared?.tokenSource) : details;
+  const context = { url, source: run, tokenSource: prepared?.tokenSource };
+  const added = isError ? toDetails(response, context) : details;
   await printError(result, id, added, run);
   const { error } = result.error;
   return exitCodes[error === undefined ? "invalidPlant" : categorizeError(error)].code;
