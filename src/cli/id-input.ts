@@ -27,7 +27,7 @@ export async function* readIds(
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
   const { createRecordReader } = await import("../records/json-reader.ts");
-  const reader = createRecordReader(undefined, maxBodyRange.max);
+  const reader = createRecordReader(undefined, maxBodyRange.max, "-");
   for await (const records of reader.read(readChunks("-", io, signal))) {
     for (const record of records) yield record.content.id ?? parseId(record);
   }

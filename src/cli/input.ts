@@ -5,26 +5,24 @@ import { addAbortSignal } from "node:stream";
 import { CommandError, toReadError } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
 
-/** Opens an input to read. */
-type Opener = () => InputStream | Promise<InputStream>;
-
 /**
- * Reads an input to its end.
+ * Reads a file, a named pipe, a device or standard input to its end.
  *
- * @param open such as {@link openFile}
+ * @param path `-` is standard input
  * @param name its name in messages
  * @throws CommandError if it cannot be read, or is longer than `maxBytes`
  * @throws the signal's reason, once it is aborted
  */
 export async function readBytes(
-  open: Opener,
+  path: string,
   name: string,
   maxBytes: number,
+  io: Pick<Io, "stdin">,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of readStream(open, name, signal)) {
+  for await (const chunk of readChunks(path, io, signal, name)) {
     length += chunk.length;
     // Leaving the loop closes the stream.
     if (length > maxBytes) {
@@ -39,15 +37,24 @@ export async function readBytes(
  * Reads a file, a named pipe, a device or standard input in chunks, no faster than the caller consumes them.
  *
  * @param path `-` is standard input
+ * @param name its name in messages
  * @throws CommandError if it cannot be read
  * @throws the signal's reason, once it is aborted
  */
-export function readChunks(
+export async function* readChunks(
   path: string,
   io: Pick<Io, "stdin">,
   signal: AbortSignal,
+  name = toInputName(path),
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  return readStream(() => (path === "-" ? io.stdin : openFile(path)), toInputName(path), signal);
+  try {
+    const stream = path === "-" ? io.stdin : await openFile(path);
+    const bytes: AsyncIterable<Uint8Array> = addAbortSignal(signal, stream);
+    for await (const chunk of bytes) yield chunk;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toReadError(name, error);
+  }
 }
 
 /**
@@ -82,24 +89,10 @@ export function toInputName(path: string): string {
  * Opens a file, a named pipe or a device to read. Reads named pipes through a socket: a blocked read, or open, in the
  * thread pool could not be cancelled.
  */
-export async function openFile(path: string): Promise<InputStream> {
+async function openFile(path: string): Promise<InputStream> {
   const stats = await promises.stat(path);
   if (!stats.isFIFO()) return createReadStream(path);
   const { Socket } = await import("node:net");
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   return new Socket({ fd, readable: true, writable: false });
-}
-
-async function* readStream(
-  open: Opener,
-  source: string,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    const bytes: AsyncIterable<Uint8Array> = addAbortSignal(signal, await open());
-    for await (const chunk of bytes) yield chunk;
-  } catch (error) {
-    signal.throwIfAborted();
-    throw toReadError(source, error);
-  }
 }

@@ -1,5 +1,5 @@
 /** Streams, environment and signals of a command, as one value. The only file that uses `process`. */
-import { createReadStream, fstatSync, write } from "node:fs";
+import { fstatSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
@@ -100,11 +100,6 @@ export function writeText(stream: OutputStream, text: string | Uint8Array): Prom
   });
 }
 
-/** Returns the SHA-256 of a text in lower-case hexadecimal. Few commands need it, so node:crypto is loaded here. */
-export function digestText(text: string): string {
-  return process.getBuiltinModule("node:crypto").hash("sha256", text, "hex");
-}
-
 /** Uses the streams, the environment and the signals of this process. */
 export function createProcessIo(): Io {
   for (const stream of [process.stdout, process.stderr]) {
@@ -112,9 +107,9 @@ export function createProcessIo(): Io {
     stream.on("error", () => {});
   }
   return {
-    // A getter, because Node opens the input on first use. It takes a directory for an empty input; reading it fails.
+    // A getter, because Node opens the input on first use.
     get stdin() {
-      return isDirectory(0) ? createReadStream("", { fd: 0 }) : process.stdin;
+      return process.stdin;
     },
     stdout: process.stdout,
     get isPiped() {
@@ -167,14 +162,6 @@ function readOpenFilesLimit(): number {
 function isPipe(descriptor: number): boolean {
   const stats = fstatSync(descriptor);
   return stats.isFIFO() || stats.isSocket();
-}
-
-function isDirectory(descriptor: number): boolean {
-  try {
-    return fstatSync(descriptor).isDirectory();
-  } catch {
-    return false; // Closed.
-  }
 }
 
 function findHomeDirectory(): string | undefined {

@@ -20,7 +20,7 @@ export async function findAuthorities(
   io: Io,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (cacert !== undefined) return cacert === "" ? undefined : readAuthorities(cacert, signal);
+  if (cacert !== undefined) return cacert === "" ? undefined : readAuthorities(cacert, io, signal);
   const directory = url.startsWith("https:") ? findConfigDirectoryIfAny(io) : undefined;
   if (directory === undefined) return undefined;
   const { readCredential } = await import("./config/saved-tokens.ts");
@@ -33,12 +33,13 @@ const maxCertificatesBytes = 4 * 1024 * 1024;
 /** Reads certificates in PEM. @throws as {@link findAuthorities} */
 export async function readAuthorities(
   path: string,
+  io: Io,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { certificates } = await import("../library/client-certificates.ts");
-  const { openFile, readBytes } = await import("./input.ts");
+  const { readBytes } = await import("./input.ts");
   const name = `the file of certificates ${path}`;
-  const bytes = await readBytes(() => openFile(path), name, maxCertificatesBytes, signal);
+  const bytes = await readBytes(path, name, maxCertificatesBytes, io, signal);
   return parseText(name, new TextDecoder().decode(bytes), certificates);
 }
 

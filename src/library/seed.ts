@@ -18,6 +18,8 @@ export interface SeedRecord {
 export interface SeedFile {
   /** Its name in messages. `.csv` and `.tsv` at its end select a table; any other file is JSON. */
   readonly name: string;
+  /** For advice; `-` is standard input. Default: its name. */
+  readonly path?: string;
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Maximum size of a record, in bytes. */
   readonly maxRecordBytes: number;
@@ -46,13 +48,13 @@ const maxBatch = { plants: 4000, textLength: 2 ** 24 };
  * @throws the error of `chunks`
  */
 export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void, undefined> {
-  const { name, chunks, maxRecordBytes } = file;
-  const reader = createRecordReader(toDelimiter(name), maxRecordBytes);
+  const { name, path = name, chunks, maxRecordBytes } = file;
+  const reader = createRecordReader(toDelimiter(name), maxRecordBytes, path);
   let count = 0;
   for await (const records of reader.read(chunks)) {
     for (const record of records) {
       const located = locateError(record.content.plant, record, name);
-      const plant = adviseUnwrapping(located, record, seedCommand);
+      const plant = adviseUnwrapping(located, record, path, seedCommand);
       yield { plant, name: `${name}: record ${++count} at line ${record.line}` };
     }
   }

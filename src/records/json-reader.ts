@@ -67,7 +67,7 @@ export class JsonReader extends RecordReader {
     this.#isFirst = false;
     if (content instanceof RequestError) {
       if (isFirst) {
-        rejectTable(bytes);
+        rejectTable(bytes, this.path);
         this.#isAfterComment = bytes[0] === slash || bytes[0] === numberSign;
       }
       return { plant: content, unknownMembers: [], isMalformed: true };
@@ -210,7 +210,14 @@ export class JsonReader extends RecordReader {
  *
  * @param delimiter of a table; undefined for JSON
  * @param maxBytes largest record that is kept
+ * @param path of the input, for advice; `-` is standard input
  */
-export function createRecordReader(delimiter: string | undefined, maxBytes: number): RecordReader {
-  return delimiter === undefined ? new JsonReader(maxBytes) : new TableReader(delimiter, maxBytes);
+export function createRecordReader(
+  delimiter: string | undefined,
+  maxBytes: number,
+  path: string,
+): RecordReader {
+  return delimiter === undefined
+    ? new JsonReader(maxBytes, path)
+    : new TableReader(delimiter, maxBytes, path);
 }

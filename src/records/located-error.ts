@@ -4,6 +4,7 @@ import { JsonError, leftBrace } from "../core/json.ts";
 import { RequestError } from "../core/errors.ts";
 import { isMember } from "../core/read-plant.ts";
 import { quoteInput, toShellWord } from "../core/messages.ts";
+import { toFilter } from "./other-formats.ts";
 import type { PlantRecord } from "./record-reader.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -45,11 +46,13 @@ const maxSearchedBytes = 8 * 1024 * 1024;
  * Adds how to send the plants of an object that is not a plant, but has them in a member, such as `{"plants":[…]}`. Anything
  * else stays the same.
  *
+ * @param path of the input; `-` is standard input
  * @param command that reads plants from standard input
  */
 export function adviseUnwrapping<T>(
   error: T,
   { bytes }: Pick<PlantRecord, "bytes">,
+  path: string,
   command: string,
 ): T | RequestError {
   if (!(error instanceof RequestError) || !/^(?:id|name)Missing$/.test(error.kind)) return error;
@@ -61,8 +64,8 @@ export function adviseUnwrapping<T>(
   const entries = Object.entries(members);
   const [name] = entries.find(([key, value]) => !isMember(key) && isCollection(value)) ?? [];
   if (name === undefined || quoteInput(name) !== name) return error;
-  const path = /^[A-Za-z_]\w*$/.test(name) ? `.${name}[]` : `.[${JSON.stringify(name)}][]`;
-  const advice = `; if the plants are in its member ${name}: jq -c ${toShellWord(path)} FILE | ${command}`;
+  const member = /^[A-Za-z_]\w*$/.test(name) ? `.${name}[]` : `.[${JSON.stringify(name)}][]`;
+  const advice = `; if the plants are in its member ${name}: ${toFilter(`jq -c ${toShellWord(member)}`, path)} | ${command}`;
   return new RequestError(error.kind, error.message + advice);
 }
 

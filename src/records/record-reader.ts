@@ -37,6 +37,7 @@ export abstract class RecordReader {
   protected isByLine = false;
   /** Line of the next byte. */
   protected nextLine = 1;
+  protected readonly path: string;
   readonly #maxBytes: number;
   /** Bytes of the input, from the current record or from an earlier byte on. */
   #bytes: Uint8Array = nothing;
@@ -64,9 +65,13 @@ export abstract class RecordReader {
   /** Number of characters of its first line before the current record. */
   #recordColumn = 0;
 
-  /** @param maxBytes largest record that is kept */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes largest record that is kept
+   * @param path of the input, for advice; `-` is standard input
+   */
+  constructor(maxBytes: number, path = "-") {
     this.#maxBytes = maxBytes;
+    this.path = path;
   }
 
   /** Checks whether a line is probably a record. It is then parsed without a scan, which takes a quarter of the time. */
@@ -136,7 +141,7 @@ export abstract class RecordReader {
   }
 
   *#read(): Records {
-    const otherFormat = this.#isPlainText ? undefined : findOtherFormat(this.#bytes);
+    const otherFormat = this.#isPlainText ? undefined : findOtherFormat(this.#bytes, this.path);
     if (otherFormat !== undefined) throw new InputSyntaxError(otherFormat);
     this.#isPlainText = true;
     while (this.#at < this.#bytes.length) {

@@ -10,6 +10,7 @@ import {
   toMemberValue,
 } from "../core/read-plant.ts";
 import { quoteInput } from "../core/messages.ts";
+import { toFilter } from "./other-formats.ts";
 import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
 
 /** A cell; undefined if it is empty and has no quotes. */
@@ -44,9 +45,10 @@ export class TableReader extends RecordReader {
   /**
    * @param delimiter one ASCII character; a header may have another one
    * @param maxBytes largest row that is kept
+   * @param path of the input, for advice; `-` is standard input
    */
-  constructor(delimiter: string, maxBytes: number) {
-    super(maxBytes);
+  constructor(delimiter: string, maxBytes: number, path?: string) {
+    super(maxBytes, path);
     this.#delimiter = delimiter;
   }
 
@@ -70,7 +72,7 @@ export class TableReader extends RecordReader {
   }
 
   protected override parse(bytes: Uint8Array): RecordContent | undefined {
-    const text = decodeRow(bytes, this.line);
+    const text = decodeRow(bytes, this.line, this.path);
     const row = splitRow(text, this.#delimiter);
     if (!(row instanceof RequestError) && row.every((cell) => !cell)) return undefined;
     if (this.#columns !== undefined) {
@@ -87,6 +89,7 @@ export class TableReader extends RecordReader {
 
   /** @throws InputSyntaxError if the text is not a header */
   #beginTable(text: string | RequestError): void {
+    if (typeof text === "string") assertLineFeeds(text, this.path);
     const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
     this.#columns = readHeader(text, delimiter);
     this.#delimiter = delimiter;
@@ -110,10 +113,10 @@ export function toDelimiter(name: string): string | undefined {
 }
 
 /** @throws InputSyntaxError for the first row of a table, because none of its rows would be a plant */
-export function rejectTable(bytes: Uint8Array): void {
-  const text = decodeRow(bytes, 1);
+export function rejectTable(bytes: Uint8Array, path: string): void {
+  const text = decodeRow(bytes, 1, path);
   if (text instanceof RequestError) return;
-  assertLineFeeds(text);
+  assertLineFeeds(text, path);
   if (!delimiterLine.test(text) && findDelimiter(text) === undefined) return;
   throw new InputSyntaxError("is a table: give it a name that ends in .csv, or use create --csv");
 }
@@ -126,11 +129,11 @@ function findDelimiter(text: string | RequestError, preferred = ","): string | u
 }
 
 /** @throws InputSyntaxError for a table as a spreadsheet of the classic Mac OS writes it */
-function assertLineFeeds(text: string): void {
+function assertLineFeeds(text: string, path: string): void {
   const end = text.indexOf("\r");
   if (end === -1 || findDelimiter(text.slice(0, end)) === undefined) return;
   throw new InputSyntaxError(
-    `has lines that end with CR only: convert them, for example with tr '\\r' '\\n' < FILE | plantstore create --csv -`,
+    `has lines that end with CR only: convert them, for example with ${toFilter(String.raw`tr '\r' '\n'`, path)} | plantstore create --csv -`,
   );
 }
 
@@ -189,13 +192,10 @@ function findSpreadsheetProblem(column: string, cell: string): string | undefine
 
 /** @throws InputSyntaxError if no row below this header can be a plant */
 function readHeader(text: string | RequestError, delimiter: string): readonly string[] {
-  if (typeof text === "string") {
-    if (/^\s*[[{]/.test(text)) {
-      throw new InputSyntaxError(
-        "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables",
-      );
-    }
-    assertLineFeeds(text);
+  if (typeof text === "string" && /^\s*[[{]/.test(text)) {
+    throw new InputSyntaxError(
+      "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables",
+    );
   }
   const row = splitRow(text, delimiter);
   const columns = toColumns(row);
@@ -223,12 +223,12 @@ function toColumns(row: Row): readonly string[] {
 }
 
 /** Decodes a row without its line break. A program that converts line breaks twice makes CR CR LF of LF. */
-function decodeRow(bytes: Uint8Array, line: number): string | RequestError {
+function decodeRow(bytes: Uint8Array, line: number, path: string): string | RequestError {
   const text = attempt(() => decoder.decode(bytes).replace(/\r{1,2}$/, ""));
   if (text !== undefined) return text;
   return new RequestError(
     "notUtf8",
-    `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or convert it, for example with iconv --from-code WINDOWS-1252 --to-code UTF-8 FILE | plantstore create --csv -`,
+    `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or convert it, for example with ${toFilter("iconv --from-code WINDOWS-1252 --to-code UTF-8", path)} | plantstore create --csv -`,
   );
 }
 

@@ -172,7 +172,7 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
   const { url, tokenFile, firstId, isConfirmed } = options;
   const found = await findToken(tokenFile, url, io, signal);
   await warnAboutPlaintext(url, terminal);
-  const ca = options.cacert && (await readAuthorities(options.cacert, signal));
+  const ca = options.cacert && (await readAuthorities(options.cacert, io, signal));
   const target = { url, ca, token: found.token, timeoutMs: options.timeoutMs, signal };
   const statusMode =
     options.statusMode ??

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { attempt } from "../../core/attempt.ts";
 import { toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
-import { digestText, type Io } from "../io.ts";
+import type { Io } from "../io.ts";
 import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./saved-settings.ts";
 
 /** Windows has no file modes. */
@@ -23,19 +23,9 @@ const groupAndOthersBits = 0o077;
 
 /** The path of the file with the token for an origin. */
 export function toTokenFile(configDirectory: string, origin: string): string {
-  return join(toTokenFolder(configDirectory), toName(origin) + extension);
-}
-
-/** Maximum length of a file name without its extension: file systems allow 255 bytes. */
-const maxNameLength = 255 - extension.length;
-/** No encoded origin starts with it: each has a colon, which is encoded as %3A. */
-const digestPrefix = "sha256-";
-
-/** The name of a file without its extension: the origin, or its digest if that is too long. */
-function toName(origin: string): string {
-  const name = encodeURIComponent(origin);
-  if (name.length <= maxNameLength) return name;
-  return digestPrefix + digestText(origin);
+  // Letters stay as they are, or a long path of a socket would exceed the 255 bytes of a file name.
+  const name = origin.replaceAll(/[^\p{L}]/gu, encodeURIComponent);
+  return join(toTokenFolder(configDirectory), name + extension);
 }
 
 /**
@@ -66,22 +56,21 @@ export function readKnownCredential(
   return saved?.origin === origin ? saved : undefined;
 }
 
-/**
- * Lists the origins with a saved token. Opens only files whose name does not contain the origin.
- *
- * @throws CommandError if the directory cannot be read
- */
+/** Lists the origins with a saved token, by the names of the files. @throws CommandError if the directory cannot be read */
 export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
   const folder = toTokenFolder(configDirectory);
   const names = await promises.readdir(folder).catch((error: unknown) => {
     if (isMissing(error)) return [];
     throw toReadError(folder, error);
   });
-  return names
-    .filter((name) => name.endsWith(extension))
-    .map((name) => readOrigin(folder, name))
-    .filter((origin) => origin !== undefined)
-    .toSorted();
+  return (
+    names
+      .filter((name) => name.endsWith(extension))
+      // Undefined for a file that was not created by plantstore.
+      .map((name) => attempt(() => decodeURIComponent(name.slice(0, -extension.length))))
+      .filter((origin) => origin !== undefined)
+      .toSorted()
+  );
 }
 
 /**
@@ -144,13 +133,4 @@ function isSavedToken(value: unknown): value is SavedToken {
 
 function toTokenFolder(configDirectory: string): string {
   return join(configDirectory, "credentials");
-}
-
-/** @returns undefined for a file that is broken, cannot be read, or was not created by plantstore */
-function readOrigin(folder: string, fileName: string): string | undefined {
-  return attempt(() =>
-    fileName.startsWith(digestPrefix)
-      ? readTokenFile(join(folder, fileName))?.origin
-      : decodeURIComponent(fileName.slice(0, -extension.length)),
-  );
 }

@@ -90,11 +90,10 @@ async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined
 async function readInput(
   path: string,
   source: string,
-  { stdin }: Io,
+  io: Io,
   signal: AbortSignal,
 ): Promise<FoundToken> {
-  const { openFile, readBytes } = await import("../input.ts");
-  const open = () => (path === "-" ? stdin : openFile(path));
-  const bytes = await readBytes(open, source, maxTokenBytes, signal);
+  const { readBytes } = await import("../input.ts");
+  const bytes = await readBytes(path, source, maxTokenBytes, io, signal);
   return { token: trimToken(new TextDecoder().decode(bytes)), source };
 }

@@ -121,7 +121,7 @@ export class RecordInput {
 
   #createReader(): RecordReader {
     const { delimiter = toDelimiter(this.#path) } = this.#run.options;
-    return createRecordReader(delimiter, maxRecordBytes);
+    return createRecordReader(delimiter, maxRecordBytes, this.#path);
   }
 
   async *#read(): AsyncGenerator<NumberedRecord, void, undefined> {
@@ -155,7 +155,7 @@ export class RecordInput {
     const { header } = this.#reader;
     const selected = selectPlant(content, header, this.#run.options.isStrict);
     const located = locateError(selected, record, toInputName(this.#path));
-    const plant = adviseUnwrapping(located, record, "plantstore create -");
+    const plant = adviseUnwrapping(located, record, this.#path, "plantstore create -");
     const bytesRead = offset + this.#reader.bytesRead;
     const number = ++this.#count;
     // Not a spread of the record, which takes several times as long.

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { toTokenPrefix } from "../../../auth/token.ts";
 import { digestToken, mintToken } from "../../../auth/authenticator.ts";
+import { attempt } from "../../../core/attempt.ts";
 import { parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
-import { InvalidValue } from "../../../core/messages.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { readKnownCredential, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
@@ -86,11 +86,7 @@ export function findSavedOrigin(
 ): string | undefined {
   const isAnyPort = port === 0 && (socketPath ?? socketFd) === undefined;
   if (environmentToken !== undefined || isEphemeral || isDemo || isAnyPort) return undefined;
-  try {
-    const { origin } = toEndpoint(parseBaseUrl(url));
-    return !url.startsWith("unix:") || toUnixUrl(origin, basePath) === url ? origin : undefined;
-  } catch (error) {
-    if (error instanceof InvalidValue) return undefined;
-    throw error;
-  }
+  const origin = attempt(() => toEndpoint(parseBaseUrl(url)).origin);
+  const isUsable = origin && (!url.startsWith("unix:") || toUnixUrl(origin, basePath) === url);
+  return isUsable ? origin : undefined;
 }

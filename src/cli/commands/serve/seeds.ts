@@ -73,7 +73,7 @@ async function* readSeeds({
     const name = toInputName(path);
     const chunks = readChunks(path, io, stop);
     try {
-      yield* readSeed({ name, chunks, maxRecordBytes: maxBodyBytes });
+      yield* readSeed({ name, path, chunks, maxRecordBytes: maxBodyBytes });
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof InputSyntaxError)) throw error;

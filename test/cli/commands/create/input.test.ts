@@ -179,7 +179,7 @@ describe("a document that is not a plant", () => {
       const { exitCode, stderr } = await create(["-"], { stdin: text });
       expect(exitCode).toBe(3);
       expect(stderr).toContain(
-        `; if the plants are in its member ${name}: jq -c '${path}' FILE | plantstore create -`,
+        `; if the plants are in its member ${name}: jq -c '${path}' | plantstore create -`,
       );
     },
   );
@@ -252,7 +252,7 @@ describe("a document that is not a plant", () => {
     [
       "compressed",
       gzipSync(plant),
-      /^error: \S+ is compressed with gzip: .* gunzip --stdout FILE .* \(add --csv for a table\)/,
+      /^error: \S+ is compressed with gzip: .* gunzip --stdout < \S+\.json \| .* \(add --csv for a table\)/,
     ],
     [
       "UTF-16",
@@ -272,7 +272,7 @@ describe("a document that is not a plant", () => {
     [
       "a store",
       Buffer.from("SQLite format 3\0\x10\0"),
-      /^error: \S+ is a store or another file of SQLite: .* plantstore export --store sqlite:FILE /,
+      /^error: \S+ is a store or another file of SQLite: .* plantstore export --store sqlite:\S+\.json \| /,
     ],
     ["UTF-16 without a mark", Buffer.from(plant, "utf16le"), /^error: \S+ is UTF-16: /],
     [
