@@ -5,7 +5,7 @@ import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { type PlantStore, StoreError, type StoreReader, useAndClose } from "../core/store.ts";
 import { createStoreError, failures } from "../store/store-failure.ts";
-import { makeDirectory, toWriteError } from "../store/durable-files.ts";
+import { assertDirectory, makeDirectory, toWriteError } from "../store/durable-files.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
@@ -154,21 +154,38 @@ export async function explainMissing(run: StoreRun): Promise<readonly string[]> 
 }
 
 /**
- * Creates the data directory if a store is in it. The directory of any other store must exist, because it may be on a disk that
- * is not mounted.
+ * Creates the data directory if a store is in it.
  *
  * @throws StoreError if it cannot be created
  */
 export function makeDefaultDirectory(url: string, io: Io): void {
-  const { path } = parseStoreUrl(url);
-  if (path === undefined) return;
-  const directory = dirname(resolve(path));
-  if (directory !== attempt(() => resolve(findDataDirectory(io)))) return;
+  const directory = findDefaultDirectory(url, io);
+  if (directory === undefined) return;
   try {
     makeDirectory(directory);
   } catch (error) {
     throw toWriteError(directory, error);
   }
+}
+
+/**
+ * Asserts that a store can be created or changed at its path. Only the data directory may be missing: that of any other store
+ * may be on a disk that is not mounted.
+ *
+ * @throws StoreError
+ */
+export function assertStorePath(url: string, io: Io): void {
+  const { path } = parseStoreUrl(url);
+  if (path === undefined) return;
+  if (findDefaultDirectory(url, io) === undefined) assertDirectory(resolve(path));
+  assertWritable(url);
+}
+
+/** @returns undefined for a store that is not in the data directory */
+function findDefaultDirectory(url: string, io: Io): string | undefined {
+  const { path } = parseStoreUrl(url);
+  const directory = path && dirname(resolve(path));
+  return directory === attempt(() => resolve(findDataDirectory(io))) ? directory : undefined;
 }
 
 /**

@@ -118,6 +118,14 @@ describe.each<State>([
     names: allOfServer,
   },
   {
+    state: "an unknown host",
+    open: () => Promise.resolve({ url: "http://plantstore.invalid" }),
+    exitCode: 6,
+    sentence:
+      /^cannot resolve the host of http:\/\/plantstore\.invalid \((?:unknown name|no name server responded)\): check PLANTSTORE_URL$/,
+    names: allOfServer,
+  },
+  {
     state: "neither a server nor a token",
     open: async () => ({ url: await findClosedUrl(), token: "" }),
     exitCode: 6,
@@ -228,6 +236,22 @@ describe.each<State>([
     exitCode: 6,
     sentence: /^the store postgres:\S+ /,
     names: ["list", "token issue", "delete", "status", "serve"],
+    subject: "store",
+  },
+  {
+    state: "a store below a file",
+    open: async () => ({ store: `${await createForeignFile()}/plants.db` }),
+    exitCode: 2,
+    sentence: /^the store \S+ is below something that is not a directory: /,
+    names: ["list", "token issue", "delete", "status", "serve"],
+    subject: "store",
+  },
+  {
+    state: "a store in a missing directory",
+    open: async () => ({ store: `sqlite:${await createTemporaryDirectory()}/missing/plants.db` }),
+    exitCode: 2,
+    sentence: /^the directory \S+ does not exist: /,
+    names: ["serve", "status"],
     subject: "store",
   },
   {

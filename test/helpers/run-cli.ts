@@ -261,7 +261,14 @@ interface CollectedOutput {
 function createOutput(isTTY: boolean, columns: number): CollectedOutput {
   const stream = new PassThrough();
   let text = "";
-  stream.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  let announce!: () => void;
+  const nextWrite = () => new Promise<void>((resolve) => (announce = resolve));
+  let written = nextWrite();
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    text += chunk;
+    announce();
+    written = nextWrite();
+  });
   const terminal = {
     isTTY,
     columns,
@@ -273,6 +280,6 @@ function createOutput(isTTY: boolean, columns: number): CollectedOutput {
   return {
     stream: isTTY ? Object.assign(stream, terminal) : stream,
     text: () => text,
-    written: () => new Promise((resolve) => void stream.once("data", () => resolve())),
+    written: () => written,
   };
 }

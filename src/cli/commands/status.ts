@@ -1,4 +1,5 @@
 /** The command `status`: what commands use, where it comes from, and whether it works. */
+import type { Stats } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { checkReadiness, checkToken, type TokenCheck } from "../../client/probe.ts";
@@ -7,11 +8,17 @@ import { isLocalUrl } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
-import { CommandError, exitCodes, interruptible, targetExitCodes } from "../command-error.ts";
+import {
+  CommandError,
+  exitCodes,
+  interruptible,
+  targetExitCodes,
+  toReadError,
+} from "../command-error.ts";
 import { findServerProblem, toCheckError, toProblem, toSentence } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
-import { isMissing, readSavedSettings } from "../config/saved-settings.ts";
+import { readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
@@ -25,7 +32,7 @@ import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities, selectPost } from "../server-access.ts";
-import { assertWritable, toStoreCommand } from "../store-access.ts";
+import { assertStorePath, assertWritable, toStoreCommand } from "../store-access.ts";
 import type { Palette } from "../terminal/terminal.ts";
 import { interfaceName, packageVersion, toPlatformName } from "../version.ts";
 import { isActive } from "./token.ts";
@@ -241,9 +248,10 @@ async function checkStore(run: Run): Promise<Finding> {
   const other = isElsewhere ? `; "create" sends to ${server}` : "";
   const shown = describeSetting(shownUrl, source) + other;
   if (isVolatile) return { state: "ok", message: `${shown}: exists only inside its server`, facts };
-  const stats = path === undefined ? undefined : await stat(path).catch(ignoreMissing);
-  const isEmpty = stats === undefined || (stats.isFile() && stats.size === 0);
-  if (path !== undefined && isEmpty) {
+  const isEmpty = (stats: Stats): boolean => stats.isFile() && stats.size === 0;
+  // Opening it reports any other problem.
+  if (path !== undefined && (await stat(path).then(isEmpty, isNoEntry))) {
+    assertStorePath(url, io);
     await location.loadProvider?.();
     const message = `${shown}: does not exist yet; "${toStoreCommand("serve", run)}" creates it`;
     return { state: "none", message, facts };
@@ -277,7 +285,10 @@ async function checkDirectory(kind: "config" | "data", io: Io): Promise<Finding>
   const { path, source } = found;
   const facts = { [`${kind}Directory`]: path };
   const shown = describeSetting(path, source);
-  const stats = await stat(path).catch(ignoreMissing);
+  const stats = await stat(path).catch((error: unknown) => {
+    if (!isNoEntry(error)) throw toReadError(path, error);
+    return undefined;
+  });
   if (stats === undefined) {
     const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
     return { state: "none", message, facts };
@@ -303,8 +314,8 @@ async function describeSaved(directory: string, io: Io): Promise<string> {
   return origins.length === 0 ? "" : `: tokens for ${origins.join(", ")}`;
 }
 
-function ignoreMissing(error: unknown): undefined {
-  if (!isMissing(error)) throw error;
+function isNoEntry(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
 /** Settings that are invalid or not at their default, with `--all` every one. */

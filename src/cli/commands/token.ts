@@ -21,7 +21,8 @@ import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 const issueCommand: CommandBody = {
   description: `Issues a token for a store and prints it on standard output. It is not shown
 again: the store keeps only its digest. Running servers accept the token within
-one second.`,
+one second. The name may be that of another token, which this one is to replace: a
+warning says how to revoke it.`,
   options: tokenIssueOptions,
   examples: [
     "plantstore token issue",
@@ -94,10 +95,11 @@ async function runTokenIssue(run: Run): Promise<void> {
 
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
 async function issueToken(
-  store: Pick<PlantStore, "addToken" | "endToken">,
+  store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
   { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
-  { io, terminal }: Run,
+  run: Run,
 ): Promise<void> {
+  const { io, terminal } = run;
   const token = mintToken();
   const issuedAtMs = Date.now();
   const record: TokenRecord = {
@@ -107,6 +109,12 @@ async function issueToken(
     issuedAtMs,
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
+  const tokens = name === "" ? [] : await store.listTokens();
+  const [other] = tokens.filter((each) => each.name === name && isActive(each, issuedAtMs));
+  if (other !== undefined) {
+    const command = toStoreCommand(`token revoke ${other.prefix}`, run);
+    await terminal.warning(`another valid token is named ${name}: "${command}" revokes it`);
+  }
   const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
   await store.addToken(record);
   try {

@@ -52,6 +52,17 @@ describe("token issue", () => {
     expect((await readFile(path)).includes(token)).toBe(false);
   });
 
+  it("says how to revoke a valid token that has the name already", async () => {
+    await addTokens({ name: "ci", expiresAtMs: 1 }, { name: "ci" }, { name: "other" });
+    const { exitCode, stderr } = await runToken(["issue", "--name", "ci"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr:
+        'warning: another valid token is named ci: "plantstore token revoke pst_0001" revokes it\n',
+    });
+    expect(await runToken(["issue"])).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
   it("names the token on a terminal without repeating it", async () => {
     const terminals = { stdout: true, stderr: true };
     const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });

@@ -202,11 +202,12 @@ async function sendMany(
   }
   const isClosed = failure instanceof OutputError && failure.isClosed;
   if (isClosed && run.stoppedBy === undefined) await sleep(signalDelayMs);
-  await report.end();
   const signal = failure === undefined || isClosed ? run.stoppedBy : undefined;
   const { missing, total } = report.tally;
-  const isEarly = missing > 0 && options.isFailFast === true;
-  if (signal !== undefined || failure !== undefined || isEarly) {
+  const isFailFast = missing > 0 && options.isFailFast === true;
+  const isEarly = signal !== undefined || failure !== undefined || isFailFast;
+  await report.end(isEarly && total > 0);
+  if (isEarly) {
     const { advice, command } = toResume(report, failure, input, run);
     const exitCode = await reportEnd(signal, failure, advice, tokenSource, run);
     if (command !== undefined) await terminal.command(command);

@@ -60,12 +60,13 @@ export class RecordReport {
     return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
   }
 
-  /** Prints the summary if a record is missing, a user watches, or nothing was sent. */
-  async end(): Promise<void> {
+  /** Prints the summary if a record is missing, the run ends early, a user watches, or nothing was sent. */
+  async end(isEarly: boolean): Promise<void> {
     const { io, options, terminal } = this.#run;
     const isWatched = io.stderr.isTTY === true && !io.env["CI"];
     const dryRun = options.isDryRun ? "; nothing was sent" : "";
-    if (isWatched || (dryRun && !options.isQuiet) || this.tally.missing > 0) {
+    const isNews = (isEarly || dryRun !== "") && options.isQuiet !== true;
+    if (isWatched || isNews || this.tally.missing > 0) {
       await terminal.note(this.tally.describeEnd(io.nowMs()) + dryRun);
     }
   }

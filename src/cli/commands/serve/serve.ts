@@ -1,9 +1,8 @@
 /** Runs the server, from listening to closing. */
 import { once } from "node:events";
-import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAuthenticator } from "../../../auth/authenticator.ts";
-import { attempt } from "../../../core/attempt.ts";
+import { toSystemReason } from "../../../core/messages.ts";
 import { hasTooManyFiles, type PlantStore, useAndClose } from "../../../core/store.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
@@ -12,14 +11,11 @@ import { type ListenAddress, toOrigin } from "../../../server/http/listen.ts";
 import { createLog, jsonFormat, type LineFormat } from "../../../server/log.ts";
 import type { Metrics, MetricsServer } from "../../../server/metrics.ts";
 import { openPlantServer, type PlantServer } from "../../../server/server.ts";
-import { assertDirectory } from "../../../store/durable-files.ts";
 import { openStore } from "../../../store/open-store.ts";
-import { parseStoreUrl } from "../../../store/store-url.ts";
 import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import { findDataDirectory } from "../../config/directories.ts";
-import { type Io, type OutputStream, writeText } from "../../io.ts";
-import { assertWritable, makeDefaultDirectory } from "../../store-access.ts";
+import { type OutputStream, writeText } from "../../io.ts";
+import { assertStorePath, makeDefaultDirectory } from "../../store-access.ts";
 import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { type FirstToken, provideToken } from "./first-token.ts";
@@ -108,7 +104,8 @@ async function runServer(run: ServerRun): Promise<void> {
     run.certificate = await readTlsFiles(options.tls);
     watchExpiry(run);
   }
-  assertStorePath(options, run.io);
+  // Reports a wrong path before a port that is in use, so that a user need not correct one after the other.
+  assertStorePath(options.store, run.io);
   const metrics = await loadMetrics(run);
   const seeds = options.seeds.length > 0 ? await import("./seeds.ts") : undefined;
   await seeds?.assertReadableSeeds(options);
@@ -133,16 +130,6 @@ async function runServer(run: ServerRun): Promise<void> {
     await server.close(run.options.shutdownTimeoutMs);
     metricsServer?.close();
   }
-}
-
-/** Reports a wrong path before a port that is in use, so that a user need not correct one after the other. */
-function assertStorePath({ store }: ServeOptions, io: Io): void {
-  const { path } = parseStoreUrl(store);
-  if (path === undefined) return;
-  const directory = dirname(resolve(path));
-  // The default directory is created once the server listens.
-  if (directory !== attempt(() => resolve(findDataDirectory(io)))) assertDirectory(resolve(path));
-  assertWritable(store);
 }
 
 /** @param seeded undefined without seeds */
@@ -306,7 +293,7 @@ export function explainListening(
       case "ENOTFOUND":
         return `${host} is no address and no known host name: ${checkHost}`;
       default:
-        return `cannot listen on ${address} (${code}): check ${socketFd === undefined ? anyFlag : "it"}`;
+        return `cannot listen on ${address} (${toSystemReason(error)}): check ${socketFd === undefined ? anyFlag : "it"}`;
     }
   };
   return new CommandError("internal", toProblem(), { cause: error });

@@ -64,6 +64,12 @@ function resumeWith(command: string): string {
   return `resume with the command below${input}, or repeat the whole run\n  plantstore create ${command}\n`;
 }
 
+/** Matches the messages of a run that ended early after some plants were created. */
+function endEarly(created: number, problem: string): RegExp {
+  const text = problem.replaceAll(/[^\w\s]/g, String.raw`\$&`);
+  return new RegExp(`${summary(created, 0, 0, 0, 0).source}error: ${text}$`);
+}
+
 /** Matches exactly one summary line. */
 function summary(...counts: readonly number[]): RegExp {
   const words = ["created", "unchanged", "replaced", "rejected", "failed"];
@@ -536,9 +542,9 @@ describe("a run that ends early", () => {
   });
 
   it("by an invalid array exits with 2 and advises to correct it", async () => {
-    const problem = `error: standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then ${resumeWith("--from-line 4 -")}`;
+    const problem = `standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then ${resumeWith("--from-line 4 -")}`;
     const result = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
-    expect(result).toExit(2, problem, [{ line: 1 }, { line: 2 }]);
+    expect(result).toExit(2, endEarly(2, problem), [{ line: 1 }, { line: 2 }]);
   });
 
   it("by a truncated array exits with 2 and names the line of the array", async () => {
@@ -591,8 +597,9 @@ describe("a run that ends early", () => {
       stdin.write(`${line(2)}${line(3)}`);
       await run.saw('"line":3');
       run.signal(signal);
-      const problem = `error: stopped by ${signal}: ${resumeWith("--from-line 4 --many -")}`;
-      expect(await run.finished).toExit(code, problem, [{ line: 1 }, { line: 2 }, { line: 3 }]);
+      const problem = `stopped by ${signal}: ${resumeWith("--from-line 4 --many -")}`;
+      const messages = endEarly(3, problem);
+      expect(await run.finished).toExit(code, messages, [{ line: 1 }, { line: 2 }, { line: 3 }]);
       expect(stdin.destroyed).toBe(true);
     },
   );
@@ -687,8 +694,8 @@ describe("a run that ends early", () => {
     await run.saw('"line":1');
     run.closeStdout();
     stdin.write(line(2));
-    const problem = `error: the output was closed; ${resumeWith("--from-line 2 --many -")}`;
-    expect(await run.finished).toExit(141, problem, containing('"line":1'));
+    const problem = `the output was closed; ${resumeWith("--from-line 2 --many -")}`;
+    expect(await run.finished).toExit(141, endEarly(1, problem), containing('"line":1'));
     expect(stdin.destroyed).toBe(true);
   });
 
@@ -698,8 +705,8 @@ describe("a run that ends early", () => {
     stdin.write(line(1));
     await run.saw('"line":1');
     stdin.destroy(new Error("the pipe broke"));
-    const problem = `error: standard input cannot be read: the pipe broke; ${resumeWith("--from-line 2 --many -")}`;
-    expect(await run.finished).toExit(2, problem, [{ line: 1 }]);
+    const problem = `standard input cannot be read: the pipe broke; ${resumeWith("--from-line 2 --many -")}`;
+    expect(await run.finished).toExit(2, endEarly(1, problem), [{ line: 1 }]);
   });
 });
 
