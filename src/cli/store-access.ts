@@ -30,34 +30,29 @@ interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
 }
 
 /**
- * Names a store as {@link nameStore}, opens it, reads from it, and always closes it.
+ * Names the store of a command as {@link nameStore}, opens it, reads from it, and always closes it.
  *
  * @throws CommandError if the store is missing, with a hint; any other StoreError, and every error of `read`
  */
-export function readStore<T>(
-  url: string,
-  run: StoreRun,
-  read: (store: StoreReader) => Promise<T>,
-): Promise<T> {
-  return use(url, run, "reads", async () => parseStoreUrl(url).openReader(), read);
+export function readStore<T>(run: StoreRun, read: (store: StoreReader) => Promise<T>): Promise<T> {
+  return use(run, "reads", async (url) => parseStoreUrl(url).openReader(), read);
 }
 
 /**
- * Names an existing store as {@link nameStore}, opens it, changes it, and always closes it.
+ * Names the store of a command as {@link nameStore}, opens it if it exists, changes it, and always closes it.
  *
  * @throws CommandError if the store is missing, with a hint; any other StoreError, and every error of `change`
  */
 export function changeStore<T>(
-  url: string,
   run: StoreRun,
   change: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
-  const open = async (): Promise<PlantStore> => {
+  const open = async (url: string): Promise<PlantStore> => {
     assertWritable(url);
     const { openStore } = await import("../store/open-store.ts");
     return openStore(url, { mustExist: true });
   };
-  return use(url, run, "changes", open, change);
+  return use(run, "changes", open, change);
 }
 
 /**
@@ -107,15 +102,15 @@ function servesDefaultStore({ value = "", savedBy }: Setting<string>): boolean {
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(
-  url: string,
   run: StoreRun,
   verb: StoreUse,
-  open: () => Promise<Store>,
+  open: (url: string) => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
+  const { store: url } = readOptions(storeOption, run.flags, run.io);
   await nameStore(url, run, verb);
   try {
-    return await useAndClose(await open(), work);
+    return await useAndClose(await open(url), work);
   } catch (error) {
     if (!(error instanceof StoreError && error.reason === "unusable")) throw error;
     const { path } = parseStoreUrl(url);

@@ -12,10 +12,10 @@ import { type CommandBody, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import {
   deleteOptions,
-  deleteReportOptions,
   plantId,
   serverOptions,
   storeOption,
+  targetOptions,
 } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
 import { changeStore, selectsServer, toListCommand } from "../store-access.ts";
@@ -31,7 +31,7 @@ With - instead of ids, it reads one id per line from standard input, or JSON wit
 id, as create, list and export print it. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
 "plantstore help storage" says what remains on the disk.`,
-  options: deleteOptions,
+  options: { ...deleteOptions, ...targetOptions },
   examples: [
     "plantstore delete 7",
     "plantstore delete 7 8 9 --yes",
@@ -63,9 +63,8 @@ type DeletePlants = (ids: readonly bigint[]) => AsyncIterable<readonly Deletion[
  */
 export async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { isConfirmed, json } = readOptions(deleteReportOptions, flags, io);
-  const target = selectTarget(run);
-  const { name } = target;
+  const { isConfirmed, json } = readOptions(deleteOptions, flags, io);
+  const name = nameTarget(run);
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   if (!isConfirmed && (readsInput || !canAsk(io))) {
@@ -99,7 +98,7 @@ export async function runDelete(run: Run): Promise<void> {
     await interruptible(
       io,
       (signal) =>
-        target.open(signal, async (deletePlants) => {
+        openTarget(run, signal, async (deletePlants) => {
           const batches = readsInput ? readBatches(readIds(run, signal)) : [[...new Set(ids)]];
           for await (const batch of batches) {
             if (!isConfirmed) await askUser(batch, name, run, signal);
@@ -161,40 +160,33 @@ async function askUser(
   throw new CommandError("usage", "not confirmed: no plant was deleted");
 }
 
-/** Where plants are deleted. */
-interface Target {
-  /** For messages. */
-  readonly name: string;
-  open(signal: AbortSignal, work: (deletePlants: DeletePlants) => Promise<void>): Promise<void>;
+/** The store, or the server that the command line selects, for messages. */
+function nameTarget(run: Run): string {
+  const { flags, io } = run;
+  if (selectsServer(run)) return `the plant store at ${readOptions(serverOptions, flags, io).url}`;
+  return `the store ${parseStoreUrl(readOptions(storeOption, flags, io).store).url}`;
 }
 
-function selectTarget(run: Run): Target {
-  const { flags, io, operands, terminal } = run;
+async function openTarget(
+  run: Run,
+  signal: AbortSignal,
+  work: (deletePlants: DeletePlants) => Promise<void>,
+): Promise<void> {
+  const { operands } = run;
   if (selectsServer(run)) {
-    const { url = "" } = readOptions(serverOptions, flags, io);
-    return {
-      name: `the plant store at ${url}`,
-      async open(signal, work) {
-        const { useServer } = await import("../remote-store.ts");
-        await useServer(run, (server) => work((batch) => server.delete(batch, signal)), {
-          isMany: operands.length > 1 || isStandardInput(operands),
-          signal,
-        });
-      },
-    };
+    const { useServer } = await import("../remote-store.ts");
+    const isMany = operands.length > 1 || isStandardInput(operands);
+    return useServer(run, (server) => work((ids) => server.delete(ids, signal)), {
+      isMany,
+      signal,
+    });
   }
-  const { store: url } = readOptions(storeOption, flags, io);
-  const name = `the store ${parseStoreUrl(url).url}`;
-  return {
-    name,
-    open: (signal, work) =>
-      changeStore(url, { flags, io, terminal, signal, isNamed: true }, (store) =>
-        work(async function* (batch) {
-          const deleted = new Set(await store.delete(batch));
-          yield batch.map((id) => ({ id, isDeleted: deleted.has(id) }));
-        }),
-      ),
-  };
+  return changeStore({ ...run, signal, isNamed: true }, (store) =>
+    work(async function* (ids) {
+      const deleted = new Set(await store.delete(ids));
+      yield ids.map((id) => ({ id, isDeleted: deleted.has(id) }));
+    }),
+  );
 }
 
 function describePlants(ids: IdList): string {

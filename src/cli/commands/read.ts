@@ -7,15 +7,7 @@ import { CommandError, interruptible, targetExitCodes } from "../command-error.t
 import { type CommandBody, redirectAdvice, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { writeText } from "../io.ts";
-import {
-  exportOptions,
-  exportQueryOptions,
-  getOptions,
-  listOptions,
-  listQueryOptions,
-  plantId,
-  storeOption,
-} from "../options/local.ts";
+import { exportOptions, listOptions, plantId, targetOptions } from "../options/local.ts";
 import { parseText, readOptions, toCommandLine } from "../options/values.ts";
 import type { ServerWork } from "../remote-store.ts";
 import { explainMissing, readStore, selectsServer, toListCommand } from "../store-access.ts";
@@ -30,7 +22,7 @@ plants of a server with all operations instead; PLANTSTORE_URL and the last logi
 select no server. On a terminal, stderr names the store; elsewhere it does if
 "create" sends to a server that probably has another one. A table ends after 100
 plants unless --limit is given.`,
-  options: listOptions,
+  options: { ...listOptions, ...targetOptions },
   examples: [
     "plantstore list",
     "plantstore list --after 100 --limit 20",
@@ -51,7 +43,7 @@ store itself, without a server or a token; servers may write to it at the same
 time. Only with --url, it sends one request per id to a server with all
 operations instead. With - instead of ids, it reads one id per line from standard
 input, or JSON with an id, as create, list and export print it.`,
-  options: getOptions,
+  options: targetOptions,
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -73,7 +65,7 @@ write to it at the same time: every plant that was acknowledged before the expor
 starts is printed, each id once. Plants that are created during the export may be
 printed too. Only with --url, it reads the plants of a server with all operations
 instead, page by page, and a failure prints the command to go on.`,
-  options: exportOptions,
+  options: { ...exportOptions, ...targetOptions },
   examples: [
     "plantstore export > plants.ndjson",
     "plantstore export --csv > plants.csv",
@@ -115,13 +107,11 @@ async function readTarget<T>(
   read: (reader: PlantReader) => Promise<T>,
   work: ServerWork = {},
 ): Promise<T> {
-  const { flags, io, terminal } = run;
   if (selectsServer(run)) {
     const { useServer } = await import("../remote-store.ts");
     return useServer(run, read, work);
   }
-  const { store: url } = readOptions(storeOption, flags, io);
-  return readStore(url, { flags, io, terminal, signal: work.signal }, (store) =>
+  return readStore({ ...run, signal: work.signal }, (store) =>
     read({
       get: (id) => store.get(id),
       readPages: (query) => readPlantPages(store, query),
@@ -135,7 +125,7 @@ const tableLimit = 100;
 
 async function printPlants(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
-  const { json, csv, count, limit, ...filter } = readOptions(listQueryOptions, flags, io);
+  const { json, csv, count, limit, ...filter } = readOptions(listOptions, flags, io);
   const style = selectStyle({ json, csv }, io.stdout);
   // A pipe that left plants behind would mislead the command that reads it.
   const query = { ...filter, limit: limit ?? (style === "table" ? tableLimit : Infinity) };
@@ -188,14 +178,14 @@ async function printPlant(run: Run): Promise<void> {
 
 async function runExport(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
-  const { csv, ...filter } = readOptions(exportQueryOptions, flags, io);
+  const { csv, ...filter } = readOptions(exportOptions, flags, io);
   const style = csv ? "csv" : "json";
   const isServer = selectsServer(run);
   /** Id of the last plant that was printed. */
   let last = filter.afterId;
   const describeRest = (): string => {
     const changed = last === undefined ? {} : { afterId: `${last}` };
-    const command = toCommandLine("export", exportOptions, flags, changed);
+    const command = toCommandLine("export", { ...exportOptions, ...targetOptions }, flags, changed);
     // The rest has a header too.
     const tail = csv && last !== undefined ? " | tail -n +2" : "";
     return `to go on: ${command}${tail}`;

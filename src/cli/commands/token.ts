@@ -90,7 +90,7 @@ store itself, without a server. Running servers follow within one second.`,
 
 async function runTokenIssue(run: Run): Promise<void> {
   const options = readOptions(tokenIssueOptions, run.flags, run.io);
-  await changeStore(options.store, run, (store) => issueToken(store, options, run));
+  await changeStore(run, (store) => issueToken(store, options, run));
 }
 
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
@@ -132,8 +132,8 @@ async function issueToken(
 /** Prints tokens, oldest first. */
 async function printTokens(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
-  const { store: url, json, isAll } = readOptions(tokenListOptions, flags, io);
-  const tokens = await readStore(url, run, (store) => store.listTokens());
+  const { json, isAll } = readOptions(tokenListOptions, flags, io);
+  const tokens = await readStore(run, (store) => store.listTokens());
   const nowMs = Date.now();
   const shown = isAll ? tokens : tokens.filter((token) => isActive(token, nowMs));
   await printRows([shown], createTokenRows(nowMs), selectStyle({ json }, io.stdout), run);
@@ -145,9 +145,9 @@ async function printTokens(run: Run): Promise<void> {
 /** A token that ended already keeps its end. */
 async function runTokenRevoke(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { store: url, json, ...delays } = readOptions(tokenRevokeOptions, flags, io);
+  const { json, ...delays } = readOptions(tokenRevokeOptions, flags, io);
   const delayMs = delays.delayMs ?? delays.oldDelayMs;
-  const token = await changeStore(url, run, async (store) => {
+  const token = await changeStore(run, async (store) => {
     const nowMs = Date.now();
     const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs, run);
     if (found.revokedAtMs !== undefined) {

@@ -264,8 +264,8 @@ export const serverOptions = {
   },
 } as const satisfies Options;
 
-/** Options of `get`: where a command finds plants, in a store or on a server. */
-export const getOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
+/** Where a command finds plants: in a store, or on a server. */
+export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
 
 /** `--csv` of the commands that print plants. */
 const csvOption = {
@@ -278,13 +278,11 @@ const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
 });
 
 /** The plants that `export` prints, and their format: JSON by default. */
-export const exportQueryOptions = {
+export const exportOptions = {
   ...csvOption,
   afterId: afterOption,
   tag: tagOption,
 } as const satisfies Options;
-
-export const exportOptions = { ...exportQueryOptions, ...getOptions } as const satisfies Options;
 
 export const backupOptions = {
   isForced: toggleFlag("--force", "Replace the file if it exists"),
@@ -299,18 +297,13 @@ export const restoreOptions = {
 } as const satisfies Options;
 
 /** How `delete` asks and reports. */
-export const deleteReportOptions = {
+export const deleteOptions = {
   isConfirmed: toggleFlag("-y, --yes", "Delete the plants without confirmation"),
   json: toggleFlag("--json", "Print each id and whether its plant was deleted as JSON"),
 } as const satisfies Options;
 
-export const deleteOptions = {
-  ...deleteReportOptions,
-  ...getOptions,
-} as const satisfies Options;
-
 /** The plants that `list` prints, and their format. */
-export const listQueryOptions = {
+export const listOptions = {
   ...jsonOption,
   ...csvOption,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
@@ -321,8 +314,6 @@ export const listQueryOptions = {
   afterId: afterOption,
   tag: tagOption,
 } as const satisfies Options;
-
-export const listOptions = { ...listQueryOptions, ...getOptions } as const satisfies Options;
 
 /** Lifetime of a token: 1 minute … 10 years. */
 const tokenTime = types.duration(
