@@ -53,7 +53,6 @@ export class Interruption extends CommandError {
   }
 }
 
-/** Time for the end of work after a signal. */
 const maxEndMs = 3000;
 
 /**

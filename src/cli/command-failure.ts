@@ -36,7 +36,6 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   failed: "internal",
 };
 
-/** Where the URL of a request comes from. */
 type UrlSource = Pick<Run, "flags" | "io">;
 
 /** Returns the error of a command for any error. Unexpected errors are bugs and keep their stack trace. */
@@ -157,7 +156,6 @@ export function describeUnavailable({ failure }: Retry, url: string): string {
   return `${url} is unavailable (${quoteInput(reason, 100)})`;
 }
 
-/** A response with an Error. */
 type ErrorResponse = Extract<CreateResponse, { ok: false }> & { readonly attempts?: number };
 
 /** Where the parts of the sentence about an Error come from. */

@@ -8,7 +8,6 @@ import type { Terminal } from "./terminal/terminal.ts";
 /** A term and its meaning. */
 export type Item = readonly [term: string, meaning: string];
 
-/** An argument of a command. */
 interface Argument {
   /** `<id>`, `[error]` or `[file...]`. */
   readonly name: string;

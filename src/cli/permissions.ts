@@ -17,7 +17,6 @@ import { toTokenFile } from "./config/saved-tokens.ts";
  */
 type Privacy = "private" | "key" | "shared";
 
-/** A file or directory to check. */
 interface GuardedPath {
   readonly path: string;
   readonly privacy: Privacy;
@@ -78,17 +77,15 @@ export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly
   ];
 }
 
-/** What `serve` uses on this machine. */
-interface ServeFiles {
-  readonly storeUrl: string;
-  /** The origin for which its token is saved; undefined without one. */
-  readonly tokenOrigin: string | undefined;
-  readonly keyFile: string | undefined;
-}
-
-/** Describes the problems with everything that `serve` keeps or reads on this machine, each in a line. */
+/**
+ * Describes the problems with everything that `serve` keeps or reads on this machine, each in a line.
+ *
+ * @param tokenOrigin the origin for which its token is saved; undefined without one
+ */
 export async function findServeExposures(
-  { storeUrl, tokenOrigin, keyFile }: ServeFiles,
+  storeUrl: string,
+  tokenOrigin: string | undefined,
+  keyFile: string | undefined,
   io: Io,
 ): Promise<readonly string[]> {
   const configDirectory = findConfigDirectoryIfAny(io);

@@ -181,7 +181,6 @@ function toList(
   return `\n${[heading, ...lines].join("\n")}\n`;
 }
 
-/** Runs a command that commander has read. */
 async function run(
   command: Command,
   commander: Commander,

@@ -122,7 +122,6 @@ async function printResult(
   else await terminal.success(sentence);
 }
 
-/** Such as `1 plant`. */
 function toPlantCount(count: number): string {
   return `${count.toLocaleString("en")} plant${count === 1 ? "" : "s"}`;
 }

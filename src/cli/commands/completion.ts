@@ -104,7 +104,6 @@ complete --command plantstore --no-files --arguments '(__plantstore_candidates)'
 /** The scripts, by the names of their shells. */
 export const completionScripts = { bash, zsh, fish } as const;
 
-/** Candidates for a word. */
 interface Candidates {
   readonly values: readonly Item[];
   /** True if paths of files are candidates too. */

@@ -54,14 +54,8 @@ const batchSize = 1000;
 /** Deletes plants of a store, or of a server, and returns which of the ids had one, as soon as it is known. */
 type DeletePlants = (ids: readonly bigint[]) => AsyncIterable<readonly Deletion[]>;
 
-/**
- * Deletes the plants, after the user has agreed. With `--json`, prints one line per id: whether its plant was deleted.
- *
- * @throws CommandError for an invalid id; without consent; if a signal stops it; for a failed request; or for unknown ids, after
- *   the other plants are deleted
- * @throws StoreError if the store cannot be changed; OutputError
- */
-export async function runDelete(run: Run): Promise<void> {
+/** Deletes the plants, after the user has agreed. */
+async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { isConfirmed, json } = readOptions(deleteOptions, flags, io);
   const name = nameTarget(run);

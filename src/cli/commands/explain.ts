@@ -1,6 +1,6 @@
 /** The command `explain`. */
 import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/errors.ts";
-import { findClosestWord, quoteInput } from "../../core/messages.ts";
+import { quoteInput } from "../../core/messages.ts";
 import { commonExitCodes, UsageError } from "../command-error.ts";
 import { toExitCode } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
@@ -33,10 +33,7 @@ async function printExplanation({ operands: names, flags, io, terminal }: Run): 
   await writeText(io.stdout, isList ? listErrors() : kinds.map(explainError).join("\n"));
 }
 
-/**
- * @param name a number, its first digits, or a name
- * @throws UsageError for an unknown error
- */
+/** @param name a number, its first digits, or a name */
 function findKinds(name: string): readonly ErrorKind[] {
   const wanted = name.toLowerCase();
   const isPrefix = /^\d+$/.test(name);
@@ -45,13 +42,7 @@ function findKinds(name: string): readonly ErrorKind[] {
     return each.toLowerCase() === wanted || (isPrefix && number.startsWith(name));
   });
   if (kinds.length > 0) return kinds;
-  const numbers = errorKinds.map((kind) => String(errorTable[kind].error));
-  const closest = isPrefix
-    ? numbers.find((number) => number.startsWith(name.slice(0, 3)))
-    : findClosestWord(name, [...errorKinds]);
-  const guess = closest === undefined ? "" : ` (Did you mean ${closest}?)`;
-  const message = `unknown error "${quoteInput(name)}"${guess}: "plantstore explain" lists all`;
-  throw new UsageError(message);
+  throw new UsageError(`unknown error "${quoteInput(name)}": "plantstore explain" lists all`);
 }
 
 function toErrorJson(kind: ErrorKind): string {

@@ -83,12 +83,6 @@ async function runLogin(run: Run): Promise<void> {
   }
 }
 
-/**
- * Saves a token that the server accepts.
- *
- * @throws CommandError for a problem with the server or the token, for saved files that cannot be used, and for an input that
- *   has no token
- */
 async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<void> {
   const { io, terminal } = run;
   const { url, timeoutMs, tokenFile = "-" } = options;
@@ -145,12 +139,7 @@ function addHint(cause: CommandError, hint: string): CommandError {
   return new CommandError(exit, message, { cause, number, hints: [hint] });
 }
 
-/**
- * Reads the token.
- *
- * @param path undefined to ask on the terminal
- * @throws CommandError for an input without a token, or with one that is malformed
- */
+/** @param path undefined to ask on the terminal */
 async function readToken(
   path: string | undefined,
   url: string,
@@ -203,7 +192,6 @@ async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   }
 }
 
-/** @returns a sentence about the result */
 async function removeLogin(origin: string, directory: string): Promise<string> {
   // First, so that unreadable settings do not stop a logout half-way.
   const { url: savedUrl } = readSavedSettings(directory);

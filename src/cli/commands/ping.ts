@@ -30,7 +30,6 @@ once.`,
 
 type Options = Values<typeof pingOptions>;
 
-/** Time between two attempts. */
 const retryMs = 200;
 /** Minimum time of the last attempt, which may exceed that of --wait. */
 const lastAttemptMs = 1000;
@@ -111,7 +110,6 @@ async function findProblem(
   }
 }
 
-/** The result as a line of JSON. */
 function toReport(url: string, problem: CommandError | undefined): string {
   return JSON.stringify({
     url,

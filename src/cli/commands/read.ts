@@ -93,7 +93,6 @@ export const plantRows: RowType<NewPlant> = {
   toJson: toNewPlantJson,
 };
 
-/** The plants of a store or of a server. */
 interface PlantReader {
   get(id: bigint): Promise<NewPlant | undefined>;
   /** Reads the plants in the order of their ids. No page is empty. */
@@ -101,7 +100,6 @@ interface PlantReader {
   count(filter: PlantFilter): Promise<number>;
 }
 
-/** Reads plants of a store, or of a server if the command line selects one. */
 async function readTarget<T>(
   run: Run,
   read: (reader: PlantReader) => Promise<T>,
@@ -181,7 +179,6 @@ async function runExport(run: Run): Promise<void> {
   const { csv, ...filter } = readOptions(exportOptions, flags, io);
   const style = csv ? "csv" : "json";
   const isServer = selectsServer(run);
-  /** Id of the last plant that was printed. */
   let last = filter.afterId;
   const describeRest = (): string => {
     const changed = last === undefined ? {} : { afterId: `${last}` };

@@ -22,12 +22,7 @@ import { readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
-import {
-  findServiceVariables,
-  findUnknownVariables,
-  settings,
-  statusOptions,
-} from "../options/local.ts";
+import { findIdleVariables, settings, statusOptions } from "../options/local.ts";
 import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
@@ -76,12 +71,7 @@ interface Check extends Finding {
   readonly subject: string;
 }
 
-/**
- * Prints each line as soon as it is known.
- *
- * @returns the exit code: 0 without an error, otherwise that of the first error
- * @throws CommandError for an invalid flag, and if a signal stops it; OutputError
- */
+/** Prints each line as soon as it is known. @returns the exit code of the first error */
 async function printStatus(run: Run): Promise<number> {
   const { flags, io, terminal } = run;
   const { stdout } = io;
@@ -129,13 +119,8 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   yield { subject: "config", ...(await checkDirectory("config", io).catch(toError(run))) };
   yield { subject: "data", ...(await checkDirectory("data", io).catch(toError(run))) };
   yield* listSettings(run);
-  for (const name of findServiceVariables(io.env)) {
-    const message = `${io.env[name]} is ignored: Kubernetes sets it for a service of this name`;
-    yield { subject: name, state: "none", message };
-  }
-  for (const name of findUnknownVariables(io.env)) {
-    const message = "unknown and without effect: check its spelling";
-    yield { subject: name, state: "warning", message };
+  for (const [subject, message] of findIdleVariables(io.env)) {
+    yield { subject, state: "warning", message };
   }
 }
 
@@ -148,7 +133,6 @@ function toFinding(problem: CommandError): Finding {
   return { state: "error", message: toSentence(problem), exitCode: problem.exitCode };
 }
 
-/** A value with its source. */
 function describeSetting(value: string, source: string): string {
   return `${value} (${source === "the default" ? "default" : `from ${source}`})`;
 }
@@ -191,7 +175,6 @@ async function checkServer(
   return { server: { ...server, facts }, token, ...checkClock(found.serverTimeMs) };
 }
 
-/** Sends a check with a token, or without one. */
 type TokenSender = (token?: string) => Promise<TokenCheck>;
 
 /** @param send undefined if no plant store is at the URL */

@@ -129,7 +129,6 @@ async function issueToken(
   }
 }
 
-/** Prints tokens, oldest first. */
 async function printTokens(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const { json, isAll } = readOptions(tokenListOptions, flags, io);
@@ -174,11 +173,7 @@ function describeEnd(token: TokenRecord, nowMs: number): string {
   return `${name} is valid until ${toMinute(expiresAtMs)}`;
 }
 
-/**
- * Finds the token to end: the only valid one that matches, or the last one if none of them is valid.
- *
- * @throws CommandError if no token matches, or several valid ones do
- */
+/** Finds the token to end: the only valid one that matches, or the last one if none of them is valid. */
 function findOne(
   tokens: readonly TokenRecord[],
   wanted: string,
@@ -224,7 +219,6 @@ function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly T
   );
 }
 
-/** The state of a token. */
 type TokenState = "active" | "expired" | "revoked";
 
 /** A token in a sentence: its name, its prefix, or both. */

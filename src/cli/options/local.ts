@@ -79,7 +79,6 @@ export const plantId = types.shown((value) => {
   );
 });
 
-/** A tag of a plant. */
 const plantTag = types.shown((value) => {
   if (value.isWellFormed()) return value;
   throw new InvalidValue(unpairedSurrogate);
@@ -267,7 +266,6 @@ export const serverOptions = {
 /** Where a command finds plants: in a store, or on a server. */
 export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
 
-/** `--csv` of the commands that print plants. */
 const csvOption = {
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
@@ -378,22 +376,24 @@ export const settings: Options = Object.fromEntries(
 /** Variables that Kubernetes sets in each container for a service whose name begins with `plantstore`. */
 const serviceVariable = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP|SCTP))(?:_[A-Z0-9_]+)?$/;
 
-/** Finds variables that look like settings of plantstore and are not: mostly typing errors. */
-export function findUnknownVariables(env: Io["env"]): readonly string[] {
-  const known = new Set([
-    ...Object.keys(otherVariables),
-    ...Object.values(settings).map(({ env: name }) => name),
-  ]);
-  return Object.entries(env)
+/** Finds variables that have no effect: those that Kubernetes has set, and unknown ones, which are mostly typing errors. */
+export function findIdleVariables(
+  env: Io["env"],
+): readonly (readonly [name: string, problem: string])[] {
+  const names = Object.values(settings).map(({ env: name = "" }) => name);
+  const known = new Set([...Object.keys(otherVariables), ...names]);
+  const unknown = Object.entries(env)
     .filter(([name, value]) => name.startsWith("PLANTSTORE_") && value && !isServiceAddress(value))
     .map(([name]) => name)
-    .filter((name) => !known.has(name) && !serviceVariable.test(name))
-    .toSorted();
-}
-
-/** Finds variables of settings whose value is ignored, because Kubernetes has set it. */
-export function findServiceVariables(env: Io["env"]): readonly string[] {
-  return Object.values(settings)
-    .map(({ env: name = "" }) => name)
-    .filter((name) => isServiceAddress(env[name] ?? ""));
+    .filter((name) => !known.has(name) && !serviceVariable.test(name));
+  const ofService =
+    "is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod";
+  return [
+    ...names
+      .filter((name) => isServiceAddress(env[name] ?? ""))
+      .map((name) => [name, ofService] as const),
+    ...unknown
+      .toSorted()
+      .map((name) => [name, "is unknown and has no effect: check its spelling"] as const),
+  ];
 }

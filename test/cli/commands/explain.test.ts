@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { toExitCode } from "../../../src/cli/command-failure.ts";
 import { errorKinds, errorTable } from "../../../src/core/errors.ts";
-import { containing, runCli } from "../../helpers/run-cli.ts";
+import { runCli } from "../../helpers/run-cli.ts";
 
 describe("explain", () => {
   it.each(["40900", "idTaken", "IDTAKEN"])("%s says all of it", async (asked) => {
@@ -53,18 +53,13 @@ Exit code:  5, of "plantstore create"
     }
   });
 
-  it.each([
-    ["idTakn", "idTaken"],
-    ["40901", "40900"],
-  ])("guesses the error that %s is close to", async (asked, closest) => {
-    const result = await runCli(["explain", asked]);
-    expect(result).toExit(2, containing(`unknown error "${asked}" (Did you mean ${closest}?)`));
-  });
-
-  it.each(["nothing", "", "toString"])("rejects %j, which names no error", async (asked) => {
-    const problem = `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error...]\nSee "plantstore explain --help"\n`;
-    expect(await runCli(["explain", asked])).toExit(2, problem);
-  });
+  it.each(["nothing", "", "toString", "40901"])(
+    "rejects %j, which names no error",
+    async (asked) => {
+      const problem = `error: unknown error "${asked}": "plantstore explain" lists all\nUsage: plantstore explain [options] [error...]\nSee "plantstore explain --help"\n`;
+      expect(await runCli(["explain", asked])).toExit(2, problem);
+    },
+  );
 });
 
 it("--json prints one line of JSON for each error", async () => {

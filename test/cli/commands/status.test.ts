@@ -161,7 +161,9 @@ describe("status shows settings, which", () => {
 
   it("are reported if a variable is misspelled", async () => {
     const { find } = await examine([], { env: { PLANTSTORE_PROT: "1", PLANTSTORE_EMPTY: "" } });
-    expect(find("PLANTSTORE_PROT")).toBe("warning: unknown and without effect: check its spelling");
+    expect(find("PLANTSTORE_PROT")).toBe(
+      "warning: is unknown and has no effect: check its spelling",
+    );
     expect(find("PLANTSTORE_EMPTY")).toBe("");
   });
 
@@ -169,9 +171,10 @@ describe("status shows settings, which", () => {
     const env = { PLANTSTORE_PORT: "tcp://10.96.0.1:7526", PLANTSTORE_SERVICE_HOST: "10.96.0.1" };
     const { find, report } = await examine([], { env });
     expect(find("PLANTSTORE_PORT")).toBe(
-      "none: tcp://10.96.0.1:7526 is ignored: Kubernetes sets it for a service of this name",
+      "warning: is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod",
     );
-    expect(report.checks.filter(({ state }) => state === "warning")).toEqual([]);
+    const warnings = report.checks.filter(({ state }) => state === "warning");
+    expect(warnings.map(({ subject }) => subject)).toEqual(["PLANTSTORE_PORT"]);
   });
 
   it("are wrong usage as invalid flags", async () => {

@@ -32,7 +32,7 @@ import { RejectsFile } from "./rejects-file.ts";
 import { RecordReport } from "./result-report.ts";
 
 /**
- * Creates the plants.
+ * Creates the plants of the inputs.
  *
  * @returns the exit code, after the results are printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
@@ -110,7 +110,6 @@ async function readFirst(
   return terminal.showWhile(toText, read);
 }
 
-/** Returns the first records again, then the others. */
 async function* readAll(
   { records, error }: FirstRecords,
   input: RecordInput,
@@ -136,14 +135,7 @@ async function sendSingle(
   return sendOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 
-/**
- * Creates the plants.
- *
- * @param input the inputs that the records come from
- * @param rejects opened directly before the first plant is sent or rejected
- * @returns the exit code, after the results are printed
- * @throws CommandError, OutputError
- */
+/** @param rejects opened directly before the first plant is sent or rejected */
 async function sendMany(
   records: AsyncIterable<NumberedRecord>,
   input: RecordInput,

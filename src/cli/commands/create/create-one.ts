@@ -50,7 +50,6 @@ function toNewPlant(flags: PlantFlags): NewPlant | RequestError {
   return validateNewPlant(members, problems, (member) => `--${member}`);
 }
 
-/** Confirmations for a user, by the result. */
 const confirmations = {
   created: (plant: string) => `created ${plant}`,
   unchanged: (plant: string) => `unchanged: ${plant} was already in the store`,

@@ -97,14 +97,7 @@ function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
   };
 }
 
-/**
- * Finds the inputs of a command line.
- *
- * @param paths operands; `-` is standard input
- * @param isTokenInStdin true if standard input is the token
- * @returns none for a plant of flags
- * @throws UsageError without a plant, or with both flags and a file
- */
+/** @returns the inputs; none for a plant of flags. @throws UsageError without a plant, or with both flags and a file */
 function findPaths(
   flags: PlantFlags,
   paths: readonly string[],
@@ -138,7 +131,6 @@ function findPaths(
   return paths.length === 0 ? ["-"] : paths;
 }
 
-/** The request of each plant, without its body. */
 interface PreparedRequest {
   readonly request: CreateRequest;
   /** Named if the token is rejected. */

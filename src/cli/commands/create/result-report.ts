@@ -138,7 +138,6 @@ function toRecordJson(
   return `{"record":${number},${file}"line":${line},${toResultMembers(id, result)}}`;
 }
 
-/** Result of a rejected or failed record. */
 type MissingResult = Extract<ItemResult, { readonly error: Rejection }>;
 
 /** Returns the result of a rejected or failed record as a sentence, without control characters. */
@@ -160,11 +159,7 @@ export function toResultLine(id: bigint | undefined, result: ItemResult): string
   return `{${toResultMembers(id, result)}}`;
 }
 
-/**
- * Returns the members of an object: the id, the status, and the Plant or the Error.
- *
- * @param id undefined if the record has no valid one
- */
+/** @param id undefined if the record has no valid one */
 function toResultMembers(id: bigint | undefined, result: ItemResult): string {
   const idMember = id === undefined ? "" : `"id":${id},`;
   const start = `${idMember}"status":"${result.status}"`;
@@ -214,7 +209,6 @@ export class Tally {
     return all - this.#counts.unfinished;
   }
 
-  /** Number of rejected and failed records. */
   get missing(): number {
     return this.#counts.rejected + this.#counts.failed;
   }

@@ -8,12 +8,7 @@ import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
-import {
-  findServiceVariables,
-  findUnknownVariables,
-  serveOptions,
-  storeOption,
-} from "../../options/local.ts";
+import { findIdleVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
@@ -173,25 +168,13 @@ async function listWarnings(
     const list = serveOptions.faults.type.format(faults);
     warnings.push(`faults are on for tests of clients: --faults "${list}"`);
   }
-  const files = {
-    storeUrl: options.store,
-    tokenOrigin: findSavedOrigin(options, url),
-    keyFile: tls?.keyFile,
-  };
-  warnings.push(...(await findServeExposures(files, io)));
+  const tokenOrigin = findSavedOrigin(options, url);
+  warnings.push(...(await findServeExposures(options.store, tokenOrigin, tls?.keyFile, io)));
   if (tls !== undefined) {
     const { findCertificateProblems } = await import("./tls-files.ts");
     warnings.push(...findCertificateProblems(run));
   }
-  for (const name of findServiceVariables(io.env)) {
-    warnings.push(
-      `${name} is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod`,
-    );
-  }
-  for (const name of findUnknownVariables(io.env)) {
-    warnings.push(`${name} is unknown and has no effect: check its spelling`);
-  }
-  return warnings;
+  return [...warnings, ...findIdleVariables(io.env).map((problem) => problem.join(" "))];
 }
 
 /** npm quotes the name for the shell. */
