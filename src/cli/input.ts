@@ -66,10 +66,8 @@ export async function* readChunks(
  */
 export async function statReadable(
   path: string,
-  {
-    name = toInputName(path),
-    hints,
-  }: { readonly name?: string; readonly hints?: readonly string[] },
+  name = toInputName(path),
+  hints: readonly string[] = [],
 ): Promise<Stats> {
   try {
     await promises.access(path, constants.R_OK);

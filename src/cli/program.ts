@@ -171,12 +171,7 @@ function toList(
   const width = Math.max(0, ...items.map(([term]) => term.length));
   const lines = items.map(([term, meaning]) => helper.formatItem(term, width, meaning, helper));
   if (note !== undefined) {
-    lines.push(
-      ...helper
-        .boxWrap(note, maxColumns - 2)
-        .split("\n")
-        .map((line) => `  ${line}`),
-    );
+    lines.push(helper.boxWrap(note, maxColumns - 2).replaceAll(/^/gm, "  "));
   }
   return `\n${[heading, ...lines].join("\n")}\n`;
 }

@@ -10,9 +10,14 @@ import { int64Min, type NewPlant } from "../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../core/store.ts";
 import { createManyOptions } from "../library/client-options.ts";
 import { CommandError, UsageError } from "./command-error.ts";
-import { describeUnavailable, toCommandError, toResponseError } from "./command-failure.ts";
+import {
+  describeUnavailable,
+  type ErrorContext,
+  toCommandError,
+  toResponseError,
+} from "./command-failure.ts";
 import type { Run } from "./command.ts";
-import { findToken, type FoundToken } from "./config/token-source.ts";
+import { findToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
 import { bulkRetryOption } from "./options/remote.ts";
@@ -22,15 +27,13 @@ import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
 /** The plants behind a URL. */
 export class RemoteStore {
   readonly #url: string;
-  readonly #token: FoundToken;
   readonly #sendOptions: SendPlantOptions;
   readonly #run: Run;
   #isRetryReported = false;
   #hasAllOperations = false;
 
-  constructor(url: string, token: FoundToken, sendOptions: SendPlantOptions, run: Run) {
+  constructor(url: string, sendOptions: SendPlantOptions, run: Run) {
     this.#url = url;
-    this.#token = token;
     this.#sendOptions = sendOptions;
     this.#run = run;
   }
@@ -105,29 +108,6 @@ export class RemoteStore {
     for await (const page of this.readPages({ ...filter, limit: Infinity })) count += page.length;
     return count;
   }
-
-  /**
-   * Returns the error of a command for that of a request; any other error does not change.
-   *
-   * @param hints lines after the message
-   */
-  toRequestError(failure: unknown, hints: readonly string[]): unknown {
-    const options = { cause: failure, hints };
-    if (failure instanceof PageTooLargeError) {
-      return new CommandError("internal", failure.message, options);
-    }
-    if (!(failure instanceof StoppedError)) {
-      return toCommandError(failure, this.#run, "the same command can be repeated", hints);
-    }
-    const { cause } = failure;
-    const isPathTwice = this.#url.endsWith(operations.create.path);
-    if (cause.error.error === errorTable.noSuchMethod.error && !isPathTwice) {
-      const message = `the plant store at ${this.#url} only creates plants: start it with --operations all`;
-      return new CommandError("noPlantStore", message, { cause: failure });
-    }
-    const context = { url: this.#url, source: this.#run, tokenSource: this.#token.source };
-    return toResponseError(cause, context, [], hints);
-  }
 }
 
 /** How to work with a server. */
@@ -165,10 +145,32 @@ export async function useServer<T>(
   await warnAboutPlaintext(url, terminal);
   if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
   const request = toCreateRequest(url, token.token, ca);
-  const server = new RemoteStore(url, token, { request, timeoutMs, retries, post, signal }, run);
+  const server = new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run);
   try {
     return await work(server);
   } catch (error) {
-    throw server.toRequestError(error, toHints());
+    throw toRequestError(error, { url, source: run, tokenSource: token.source }, toHints());
   }
+}
+
+/** Returns the error of a command for that of a request; any other error does not change. */
+function toRequestError(
+  failure: unknown,
+  context: ErrorContext,
+  hints: readonly string[],
+): unknown {
+  const { url, source } = context;
+  if (failure instanceof PageTooLargeError) {
+    return new CommandError("internal", failure.message, { cause: failure, hints });
+  }
+  if (!(failure instanceof StoppedError)) {
+    return toCommandError(failure, source, "the same command can be repeated", hints);
+  }
+  const { cause } = failure;
+  const isPathTwice = url.endsWith(operations.create.path);
+  if (cause.error.error === errorTable.noSuchMethod.error && !isPathTwice) {
+    const message = `the plant store at ${url} only creates plants: start it with --operations all`;
+    return new CommandError("noPlantStore", message, { cause: failure });
+  }
+  return toResponseError(cause, context, [], hints);
 }

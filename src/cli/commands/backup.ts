@@ -65,7 +65,8 @@ async function runBackup(run: Run): Promise<number> {
   await nameStore(store, run, "copies");
   return copyFile(
     run,
-    { doing: `backing up to ${file}`, unchanged: "no backup was made" },
+    `backing up to ${file}`,
+    "no backup was made",
     (work) => backupStore(store, file, { ...work, isForced }),
     ({ path, plants, bytes }) =>
       printResult(
@@ -98,7 +99,8 @@ async function runRestore(run: Run): Promise<number> {
   await nameStore(store, run, "replaces");
   return copyFile(
     run,
-    { doing: `restoring ${file}`, unchanged: "the store was not replaced" },
+    `restoring ${file}`,
+    "the store was not replaced",
     (work) => {
       const onChecked = (): void => makeDefaultDirectory(store, io);
       return restoreStore(file, store, { ...work, isForced, onChecked });
@@ -136,13 +138,15 @@ interface CopyWork extends FileWork {
  * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. An engine may not
  * stop while it copies, so they end the process.
  *
- * @param texts such as `backing up to FILE`, and the meaning of an interruption, such as `no backup was made`
+ * @param doing such as `backing up to FILE`
+ * @param unchanged the meaning of an interruption, such as `no backup was made`
  * @returns the exit code
  * @throws every error of `copy` and of `report`
  */
 async function copyFile<T>(
   { io, terminal }: Run,
-  { doing, unchanged }: { readonly doing: string; readonly unchanged: string },
+  doing: string,
+  unchanged: string,
   copy: (work: CopyWork) => Promise<T>,
   report: (result: T) => Promise<void>,
 ): Promise<number> {

@@ -6,7 +6,7 @@ import { CommandError, interruptible, serverExitCodes } from "../command-error.t
 import { findServerProblem, toCheckError, toProblem, toSentence } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { pingOptions } from "../options/remote.ts";
-import { readOptions, type Values } from "../options/values.ts";
+import { readOptions } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
 
 export const pingCommand: CommandBody = {
@@ -28,8 +28,6 @@ once.`,
   run: runPing,
 };
 
-type Options = Values<typeof pingOptions>;
-
 const retryMs = 200;
 /** Minimum time of the last attempt, which may exceed that of --wait. */
 const lastAttemptMs = 1000;
@@ -44,7 +42,8 @@ async function runPing(run: Run): Promise<void> {
       async () => {
         const ca = await findAuthorities(options, io, signal);
         const post = await selectPost(options, terminal);
-        return waitUntilReady({ ...options, ca, post, signal }, run);
+        const request = { baseUrl: url, ca, timeoutMs: options.timeoutMs, post, signal };
+        return waitUntilReady(request, options.waitMs, run);
       },
     ),
   );
@@ -55,16 +54,11 @@ async function runPing(run: Run): Promise<void> {
 
 /** @returns the problem of the last attempt; undefined once the plant store is ready */
 async function waitUntilReady(
-  {
-    url: baseUrl,
-    ca,
-    timeoutMs,
-    waitMs,
-    post,
-    signal,
-  }: Options & Omit<CheckTokenOptions, "baseUrl">,
+  request: CheckTokenOptions,
+  waitMs: number,
   run: Run,
 ): Promise<CommandError | undefined> {
+  const { baseUrl, timeoutMs, signal } = request;
   const { io, terminal } = run;
   const { nowMs } = io;
   const endMs = nowMs() + waitMs;
@@ -72,7 +66,7 @@ async function waitUntilReady(
   for (;;) {
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
-    const attempt = { baseUrl, ca, timeoutMs: Math.min(timeoutMs, limitMs), signal, post };
+    const attempt = { ...request, timeoutMs: Math.min(timeoutMs, limitMs) };
     const problem = await findProblem(attempt, run);
     // Nothing else changes by waiting.
     if (problem?.exit !== "unavailable") return problem;

@@ -137,9 +137,7 @@ export const createOptions = {
     ...input,
     type: types.line,
   }),
-  isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", {
-    ...input,
-  }),
+  isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", input),
   isMany: toggleFlag("--many", "Print a line for each record, even for a single one", {
     ...output,
     for: "inputs",

@@ -46,7 +46,7 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   const hints = toFileHints(run);
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
-    const stats = path === "-" ? undefined : await statReadable(path, { hints });
+    const stats = path === "-" ? undefined : await statReadable(path, toInputName(path), hints);
     const size = stats?.isFile() ? stats.size : undefined;
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }

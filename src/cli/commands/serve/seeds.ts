@@ -25,7 +25,7 @@ export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): 
   }
   for (const path of seeds) {
     const name = `--seed: ${toInputName(path)}`;
-    const stats = path === "-" ? undefined : await statReadable(path, { name });
+    const stats = path === "-" ? undefined : await statReadable(path, name);
     if (stats?.isDirectory()) {
       throw new CommandError("usage", `${name} cannot be read: it is a directory`);
     }
