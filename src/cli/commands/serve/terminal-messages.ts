@@ -5,7 +5,7 @@ import type { RequestRecord } from "../../../server/request.ts";
 import { type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/table.ts";
 import type { Palette } from "../../terminal/terminal.ts";
-import { defaultColumns, wrapText } from "../../terminal/text-width.ts";
+import { toTextWidth, defaultColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";
 import type { ServerRun } from "./serve-options.ts";
 
@@ -31,9 +31,14 @@ export async function printBanner(
   const columns = stderr.columns || defaultColumns;
   const toLine = (label: string, text: string, limit?: number): string =>
     toItem(indent + dim(label), indent.length + width, text, limit);
+  /** Indents a line less if it does not fit. */
+  const toCopiedLine = (line: string): string => {
+    const text = toLine("", line);
+    return toTextWidth(text.trimEnd()) > columns ? indent + text.trimStart() : text;
+  };
   const shown = rows.flatMap(({ label, text, lines = [] }) => [
     toLine(label, text, columns),
-    ...lines.map((line) => toLine("", line)),
+    ...lines.map(toCopiedLine),
   ]);
   const end = toLine("URL", url);
   const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;
