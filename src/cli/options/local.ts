@@ -1,6 +1,7 @@
 /** The rows of the table of options for `serve`, and for the commands that open a store. `remote.ts` has the others. */
 import { tokenMarker } from "../../auth/token.ts";
-import { invalid, InvalidValue, unpairedSurrogate } from "../../core/messages.ts";
+import { attempt } from "../../core/attempt.ts";
+import { invalid, InvalidValue } from "../../core/messages.ts";
 import { int64Max, int64Min, toInteger } from "../../core/plant.ts";
 import * as types from "../../library/option-types.ts";
 import {
@@ -38,12 +39,9 @@ const metricsAddress: types.OptionType<MetricsAddress> = {
     if (value === "main") return value;
     const { host, port } = storeOptions;
     const [, name = "", portText = ""] = /^(.*):(\d+)$/.exec(value) ?? [];
-    try {
-      return { host: host.type.parse(name), port: port.type.parse(portText) };
-    } catch (error) {
-      if (!(error instanceof InvalidValue)) throw error;
-      throw invalid(value, "main, or an address and a port such as 127.0.0.1:9526");
-    }
+    const own = attempt(() => ({ host: host.type.parse(name), port: port.type.parse(portText) }));
+    if (own !== undefined) return own;
+    throw invalid(value, "main, or an address and a port such as 127.0.0.1:9526");
   },
   format: (address) => (address === "main" ? address : `${address.host}:${address.port}`),
   choices: ["main"],
@@ -79,11 +77,6 @@ export const plantId = types.shown((value) => {
   );
 });
 
-const plantTag = types.shown((value) => {
-  if (value.isWellFormed()) return value;
-  throw new InvalidValue(unpairedSurrogate);
-});
-
 const maxTokenName = 100;
 
 /** The name of a token: 1 … 100 UTF-16 code units that do not look like a token. */
@@ -93,7 +86,7 @@ const tokenName = types.shown((value) => {
       `must not start with ${tokenMarker}, as tokens do: use a name such as ci`,
     );
   }
-  if (value !== "" && value.length <= maxTokenName && value.isWellFormed()) return value;
+  if (value !== "" && value.length <= maxTokenName) return value;
   throw invalid(value, `a name of 1 to ${maxTokenName} characters`);
 });
 
@@ -272,7 +265,7 @@ const csvOption = {
 
 const afterOption = option("--after <id>", "Only plants with a larger id", { type: plantId });
 const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
-  type: plantTag,
+  type: types.text,
 });
 
 /** The plants that `export` prints, and their format: JSON by default. */

@@ -14,7 +14,6 @@ import {
 } from "../../../client/results.ts";
 import { findErrorRow, type RequestError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
-import { unpairedSurrogate } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
@@ -40,14 +39,7 @@ function toNewPlant(flags: PlantFlags): NewPlant | RequestError {
   for (const [member, text] of Object.entries(flags)) {
     if (text !== undefined) members.set(member, toMemberValue(member, text));
   }
-
-  const problems = [...members]
-    .filter(([, value]) => typeof value === "string" && !value.isWellFormed())
-    .map(([member]) => ({
-      kind: "loneSurrogate" as const,
-      message: `--${member} ${unpairedSurrogate}`,
-    }));
-  return validateNewPlant(members, problems, (member) => `--${member}`);
+  return validateNewPlant(members, [], (member) => `--${member}`);
 }
 
 const confirmations = {

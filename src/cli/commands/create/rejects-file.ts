@@ -87,12 +87,8 @@ export class RejectsFile {
 /** Returns the bytes of a record so that a JSON reader finds its end, although it may be malformed. */
 function toPieces(bytes: Uint8Array, isRow: boolean): readonly Uint8Array[] {
   if (isRow) return [bytes];
-  const record = bytes.subarray(
-    Math.max(
-      bytes.findIndex((byte) => !isBlank(byte)),
-      0,
-    ),
-  );
+  const start = bytes.findIndex((byte) => !isBlank(byte));
+  const record = bytes.subarray(Math.max(start, 0));
   // After an empty line, a record may have several lines.
   return record.includes(lineBreak[0] ?? 0) ? [lineBreak, record] : [record];
 }

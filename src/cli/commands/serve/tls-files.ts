@@ -127,20 +127,18 @@ export function toExpiryMs({ cert }: TlsCertificate): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
+type TlsRun = Pick<ServerRun, "certificate" | "options">;
+
 /** Describes what is wrong with the certificate in use, each in a line. */
-export function findCertificateProblems(
-  run: Pick<ServerRun, "certificate" | "options">,
-): readonly string[] {
+export function findCertificateProblems(run: TlsRun): readonly string[] {
   const { tls } = run.options;
   const chain = tls && run.certificate && findChainProblem(run.certificate.cert, tls.certFile);
   return [chain, findExpiry(run)].filter((problem) => problem !== undefined);
 }
 
 /** Describes a certificate in use that has expired, or expires soon. */
-function findExpiry({
-  certificate,
-  options: { tls },
-}: Pick<ServerRun, "certificate" | "options">): string | undefined {
+function findExpiry({ certificate, options }: TlsRun): string | undefined {
+  const { tls } = options;
   if (tls === undefined || certificate === undefined) return undefined;
   const endMs = toExpiryMs(certificate);
   const leftMs = endMs - Date.now();
@@ -152,7 +150,7 @@ function findExpiry({
 }
 
 /** Repeats the warning every day in the log. */
-export function watchExpiry(run: Pick<ServerRun, "certificate" | "options" | "log">): void {
+export function watchExpiry(run: TlsRun & Pick<ServerRun, "log">): void {
   const warn = (): void => {
     const warning = findExpiry(run);
     if (warning !== undefined) run.log.message("warn", warning);
