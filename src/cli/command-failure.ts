@@ -101,7 +101,6 @@ function isOfWorkingDirectory(error: unknown): boolean {
   return ("syscall" in error && error.syscall === "uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 
-/** The message of an unavailable store, with advice. */
 function toAdvice(
   { reason, message, url, detail }: UnavailableError,
   source: UrlSource,

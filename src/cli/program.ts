@@ -28,7 +28,6 @@ const maxMessage = 1000;
 
 const [colorFlag, noColorFlag, helpFlag] = commonFlags;
 
-/** The state of a command line that is being parsed. */
 interface ParseState {
   readonly argv: readonly string[];
   readonly io: Io;
@@ -101,7 +100,6 @@ async function load(commander: Commander, state: ParseState): Promise<void> {
   if (row !== undefined) declare(commander, await loadCommand(row), state);
 }
 
-/** Declares a command, and for a group the rows of its commands. */
 function declare(commander: Commander, command: Command, state: ParseState): void {
   const { commands, environment = [], exitCodesNote } = command;
   const isRoot = commander.parent === null;
@@ -234,7 +232,6 @@ function declareFlags(
   };
 }
 
-/** A flag of an option; its help names the default. */
 function createFlag(option: Option<unknown>, commander: Commander, argv: readonly string[]): Flag {
   const { flags, help, group, conflicts = [], isRepeatable, isHidden } = option;
   const shownDefault = describeDefault(option);

@@ -84,11 +84,8 @@ export class RemoteStore {
   }
 
   /** Reads plants as pages, one at a time. None is empty. @throws as {@link listPages} */
-  async *readPages({
-    afterId,
-    tag,
-    limit,
-  }: PlantQuery): AsyncGenerator<readonly NewPlant[], void, undefined> {
+  async *readPages(query: PlantQuery): AsyncGenerator<readonly NewPlant[], void, undefined> {
+    const { afterId, tag, limit } = query;
     const size = tag === undefined ? Math.min(limit, maxPagePlants) : maxPagePlants;
     let left = limit;
     const pages = listPages({ after: afterId, limit: size }, this.#sendOptions, this.#onRetry);

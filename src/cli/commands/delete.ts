@@ -124,7 +124,6 @@ async function runDelete(run: Run): Promise<void> {
   );
 }
 
-/** Groups ids into batches, each id once. */
 async function* readBatches(
   ids: AsyncIterable<bigint>,
 ): AsyncGenerator<readonly bigint[], void, undefined> {

@@ -181,8 +181,8 @@ async function runExport(run: Run): Promise<void> {
   const isServer = selectsServer(run);
   let last = filter.afterId;
   const describeRest = (): string => {
-    const changed = last === undefined ? {} : { afterId: `${last}` };
-    const command = toCommandLine("export", { ...exportOptions, ...targetOptions }, flags, changed);
+    const rest = last === undefined ? flags : { ...flags, afterId: `${last}` };
+    const command = toCommandLine("export", { ...exportOptions, ...targetOptions }, rest);
     // The rest has a header too.
     const tail = csv && last !== undefined ? " | tail -n +2" : "";
     return `to go on: ${command}${tail}`;

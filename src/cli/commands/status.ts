@@ -53,7 +53,6 @@ secrets.`,
   run: printStatus,
 };
 
-/** What is found out about a subject. */
 interface Finding {
   /** `none`: nothing to check, and nothing is needed; `warning`: works, but needs attention; `error`: does not work. */
   readonly state: "ok" | "none" | "warning" | "error";

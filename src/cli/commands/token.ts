@@ -221,7 +221,6 @@ function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly T
 
 type TokenState = "active" | "expired" | "revoked";
 
-/** A token in a sentence: its name, its prefix, or both. */
 function describeToken({ name, prefix }: TokenRecord): string {
   if (name === "" || prefix === "") return name || prefix || "a token without a name";
   return `${name} (${prefix})`;
@@ -249,18 +248,12 @@ function createTokenRows(nowMs: number): RowType<TokenRecord> {
 }
 
 /** Returns a token for JSON; absent members are undefined. */
-function toTokenReport({
-  name,
-  prefix,
-  issuedAtMs,
-  expiresAtMs,
-  revokedAtMs,
-  lastUsedDay,
-}: TokenRecord) {
+function toTokenReport(token: TokenRecord) {
+  const { expiresAtMs, revokedAtMs, lastUsedDay } = token;
   return {
-    name: name || undefined,
-    prefix: prefix || undefined,
-    issued: toTime(issuedAtMs),
+    name: token.name || undefined,
+    prefix: token.prefix || undefined,
+    issued: toTime(token.issuedAtMs),
     expires: expiresAtMs === undefined ? undefined : toTime(expiresAtMs),
     revoked: revokedAtMs === undefined ? undefined : toTime(revokedAtMs),
     lastUsed: lastUsedDay === undefined ? undefined : toDay(lastUsedDay),
@@ -281,7 +274,6 @@ function toTime(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-/** The day of a time in UTC. */
 function toDate(timeMs: number): string {
   return toTime(timeMs).slice(0, 10);
 }

@@ -111,21 +111,10 @@ export function parseText<T>(source: string, text: string, type: OptionType<T>):
   }
 }
 
-/**
- * Returns a command line with flags, for a shell.
- *
- * @param words the command
- * @param changed flags with another value
- */
-export function toCommandLine(
-  words: string,
-  options: Options,
-  flags: Flags,
-  changed: Flags = {},
-): string {
-  const values = { ...flags, ...changed };
+/** Returns a command line with flags, for a shell. @param words the command */
+export function toCommandLine(words: string, options: Options, flags: Flags): string {
   const parts = Object.entries(options).flatMap(([name, row]) => {
-    const value = values[name];
+    const value = flags[name];
     if (value === undefined) return [];
     const flag = toLongFlag(row.flags);
     if (!row.flags.endsWith(">")) return [flag];

@@ -146,7 +146,7 @@ async function sendMany(
   const { url, isDryRun, isQuiet, isVerbose, fromLine = 1 } = options;
   const { request, tokenSource } = await prepareRequest(run);
   await rejects?.open();
-  const report = new RecordReport(run, input.paths.length > 1, rejects);
+  const report = new RecordReport(run, rejects);
   /** The store was unavailable at the last attempt. All plants in flight see the same outage. */
   let outage: Retry | undefined;
   const needsProgress = !isQuiet && !isVerbose;
@@ -240,7 +240,7 @@ function toResume(
   const { path, line } = resumeAt ?? position;
   const how = path === "-" ? "the command below and the same input" : "the command below";
   const advice = `${correct}resume with ${how}${toNote("extends")}, or repeat the whole run${toNote("replaces")}`;
-  const command = toCommandLine("create", createOptions, flags, { fromLine: `${line}` });
+  const command = toCommandLine("create", createOptions, { ...flags, fromLine: `${line}` });
   const rest = paths.slice(paths.indexOf(path));
   return { advice, command: [command, ...rest.map(toShellWord)].join(" ") };
 }

@@ -55,8 +55,8 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
 
 /** Advice if one of the files is missing. */
 function toFileHints({ options: { paths }, flags }: CreateRun): readonly string[] {
-  const toCreate = (changed?: Flags): string =>
-    toCommandLine("create", { ...plantOptions, ...createOptions }, flags, changed);
+  const toCreate = (added?: Flags): string =>
+    toCommandLine("create", { ...plantOptions, ...createOptions }, { ...flags, ...added });
   const url = paths.find((path) => /^(?:https?|unix):\//.test(path));
   if (url !== undefined) {
     return [`An argument is a file. To choose the server: ${toCreate({ url })}`];
@@ -163,7 +163,6 @@ export class RecordInput {
   }
 }
 
-/** Returns the plant to send, or why it is rejected. */
 function selectPlant(
   { plant, unknownMembers }: RecordContent,
   header: Uint8Array | undefined,

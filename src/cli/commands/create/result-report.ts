@@ -18,18 +18,18 @@ export class RecordReport {
   /** Number of bytes of all inputs up to the end of the last reported record. */
   bytesRead = 0;
   readonly #run: CreateRun;
+  /** Lines name the file of their record. */
   readonly #withFile: boolean;
   readonly #rejects: RejectsFile | undefined;
   readonly #unknownMembers = new UnknownMembers();
   /** Sentences about rejected and failed records, instead of JSON. */
   readonly #hasSentences: boolean;
 
-  /** @param withFile whether lines name the file of their record */
-  constructor(run: CreateRun, withFile: boolean, rejects: RejectsFile | undefined) {
-    const { isDryRun, json } = run.options;
+  constructor(run: CreateRun, rejects: RejectsFile | undefined) {
+    const { isDryRun, json, paths } = run.options;
     this.tally = new Tally(run.io.nowMs(), isDryRun === true);
     this.#run = run;
-    this.#withFile = withFile;
+    this.#withFile = paths.length > 1;
     this.#rejects = rejects;
     this.#hasSentences = json !== true && run.io.stdout.isTTY === true;
   }
@@ -128,7 +128,6 @@ function isMissing({ result }: RecordOutcome): boolean {
   return result === undefined || "error" in result;
 }
 
-/** Returns the line of a record, without a line break. */
 function toRecordJson(
   { number, path, line, content: { id } }: NumberedRecord,
   result: ItemResult,

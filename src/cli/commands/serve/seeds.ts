@@ -64,11 +64,9 @@ export async function storeSeeds(
 }
 
 /** Reads all records; ends early once the server is to stop. */
-async function* readSeeds({
-  options: { seeds, maxBodyBytes },
-  io,
-  stop,
-}: ServerRun): AsyncGenerator<SeedRecord, void, undefined> {
+async function* readSeeds(run: ServerRun): AsyncGenerator<SeedRecord, void, undefined> {
+  const { options, io, stop } = run;
+  const { seeds, maxBodyBytes } = options;
   for (const path of seeds) {
     const name = toInputName(path);
     const chunks = readChunks(path, io, stop);

@@ -92,7 +92,6 @@ function toMaxConnections(io: Io): number {
   return Math.max(limit - reservedDescriptors, Math.ceil(limit / 4));
 }
 
-/** @returns undefined if no fault is on */
 function toFaults(given: Settings["faults"]): FaultRates | undefined {
   const faults = checkFaults({ seed: randomInt(maxFaultSeed), ...given });
   const { seed: _seed, pageStatus: _status, ...kinds } = faults;
