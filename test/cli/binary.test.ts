@@ -97,7 +97,9 @@ it("reports an error if another version has replaced the file that explains erro
   await expect(promisify(execFile)(process.execPath, args)).rejects.toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringMatching(/^error: no completion for "tcsh": [^\n]*\n$/) as string,
+    stderr: expect.stringMatching(
+      /^error: no completion for "tcsh": [^\n]*\nUsage: [^\n]*\nSee [^\n]*\n$/,
+    ) as string,
   });
 });
 

@@ -146,7 +146,10 @@ it("Ctrl-C names the line to resume, and every plant before it is created", asyn
   const { code, stdout, stderr } = await first.finished;
   expect(code).toBe(130);
   const told = stdout.trimEnd().split("\n").length;
-  expect(stderr).toBe(
+  const [counts = "", ...messages] = stderr.split("\n");
+  const created = told.toLocaleString("en");
+  expect(counts).toContain(`created ${created}, unchanged 0, replaced 0, rejected 0, failed 0 in `);
+  expect(messages.join("\n")).toBe(
     `error: stopped by SIGINT: resume with the command below, or repeat the whole run
   plantstore create --from-line ${told + 1} --concurrency 1 ${path}\n`,
   );
@@ -175,7 +178,8 @@ async function createIntoClosedPipe(...steps: readonly ("close" | "SIGINT")[]) {
   // The line names a plant without a reported result, and the store has every plant before it.
   expect(Number(next)).toBeGreaterThan(1);
   expect(Number(next)).toBeLessThanOrEqual(stored + 1);
-  return { code, stderr: stderr.split("\n").slice(0, 1) };
+  // The first line has the counts.
+  return { code, stderr: stderr.split("\n").slice(1, 2) };
 }
 
 const resumeHint = "resume with the command below, or repeat the whole run";
