@@ -25,13 +25,6 @@ const progressAfterMs = 300;
 /** A text that changes can be read if it changes no faster. */
 const refreshMs = 200;
 
-/** Breaks text between words for a terminal. One that does not report its width has 0 columns. */
-export async function wrapLine(text: string, { isTTY, columns }: OutputStream): Promise<string> {
-  if (!isTTY || !columns || text.length <= columns) return text;
-  const { wrapText } = await import("./text-width.ts");
-  return wrapText(text, columns);
-}
-
 /** The terminal of a command, or the files and pipes that its streams are. */
 export class Terminal {
   /** `--color` is true, `--no-color` is false. */
@@ -149,7 +142,10 @@ export class Terminal {
 
   async #print(label: string, message: string): Promise<void> {
     const line = label + escapeUnprintable(redactTokens(message));
-    await this.#write(await wrapLine(line, this.#io.stderr));
+    // A terminal that does not report its width has 0 columns.
+    const { isTTY, columns = 0 } = this.#io.stderr;
+    const isWide = isTTY === true && columns > 0 && line.length > columns;
+    await this.#write(isWide ? (await import("./text-width.ts")).wrapText(line, columns) : line);
   }
 
   async #write(line: string): Promise<void> {
