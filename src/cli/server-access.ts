@@ -1,4 +1,5 @@
 /** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
+import { resolve } from "node:path";
 import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
@@ -39,7 +40,8 @@ export async function readAuthorities(
   const { certificates } = await import("../library/client-certificates.ts");
   const { readBytes } = await import("./input.ts");
   const name = `the file of certificates ${path}`;
-  const bytes = await readBytes(path, name, maxCertificatesBytes, io, signal);
+  // Standard input may be the token, or have plants: `-` is a file here.
+  const bytes = await readBytes(resolve(path), name, maxCertificatesBytes, io, signal);
   return parseText(name, new TextDecoder().decode(bytes), certificates);
 }
 

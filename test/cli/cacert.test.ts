@@ -115,6 +115,11 @@ describe("--cacert", () => {
       expect(message).toContain(`the file of certificates ${path} `);
     }
   });
+
+  it("takes - for the name of a file, and not for standard input", async () => {
+    const result = await run(["ping", "--cacert", "-"], {}, certificate.cert);
+    expect(result).toExit(2, "the file of certificates - does not exist");
+  });
 });
 
 describe("the certificates of a login", () => {
