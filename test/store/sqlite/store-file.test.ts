@@ -67,13 +67,6 @@ describe("a path without a file", () => {
     },
   );
 
-  it("may be a link to it", async () => {
-    const directory = await createTemporaryDirectory();
-    await symlink(join(directory, "target.db"), join(directory, "link.db"));
-    await openAndClose(join(directory, "link.db"));
-    expect((await stat(join(directory, "target.db"))).size).toBeGreaterThan(0);
-  });
-
   it("may be an empty file", async () => {
     const path = await createPath();
     await writeFile(path, "");
