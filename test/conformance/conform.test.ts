@@ -9,7 +9,7 @@ import { openRawServer } from "../client/scripted-server.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { startNaiveServer } from "../helpers/naive-server.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, type CliOptions, startCli } from "../helpers/run-cli.ts";
+import { allTerminals, type CliOptions, parseLines, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { runConform } from "./conform.ts";
 import { rules } from "./rules.ts";
@@ -31,13 +31,6 @@ function start(args: readonly string[], options: CliOptions = {}) {
 
 function run(args: readonly string[], options: CliOptions = {}) {
   return start(args, options).finished;
-}
-
-function parseLines(stdout: string): readonly ConformLine[] {
-  return stdout
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as ConformLine);
 }
 
 let server: TestServer;
@@ -63,7 +56,7 @@ describe("with a plant store, conform", () => {
   it("prints a line of JSON for each rule with --json, and bytes without the token with --verbose", async () => {
     const args = ["--url", server.url, "--yes", "--json", "--verbose"];
     const { stdout } = await run(args);
-    const lines = parseLines(stdout);
+    const lines = parseLines(stdout) as ConformLine[];
     expect(lines.filter(({ result }) => result === "pass")).toHaveLength(rules.length);
     const [first] = lines;
     expect(first?.connections?.[0]?.sent).toMatch(
@@ -168,7 +161,9 @@ describe("with a plant store, conform", () => {
     const socketPath = join(await createTemporaryDirectory(), "plants.sock");
     await using other = await startServer({ socketPath, basePath });
     const { exitCode, stdout } = await run(["--url", other.url, "--yes", "--json"]);
-    expect(parseLines(stdout).filter(({ result }) => result === "fail")).toEqual([]);
+    expect((parseLines(stdout) as ConformLine[]).filter(({ result }) => result === "fail")).toEqual(
+      [],
+    );
     expect(exitCode).toBe(0);
   });
 
@@ -176,7 +171,7 @@ describe("with a plant store, conform", () => {
     const args = ["run", "--silent", "conform", "--", "--url", server.url, "--yes", "--json"];
     const options = { env: { ...process.env, ...env }, maxBuffer: 64 * 1024 ** 2 };
     const { stdout } = await promisify(execFile)("npm", args, options);
-    const lines = parseLines(stdout);
+    const lines = parseLines(stdout) as ConformLine[];
     expect(lines.filter(({ result }) => result === "pass")).toHaveLength(rules.length);
   });
 
@@ -224,7 +219,7 @@ describe("with another implementation, conform", () => {
   it("reports the failed rules of a naive server with node:http and JSON.parse", async () => {
     const { exitCode, stdout } = await runAgainstNaive("--json");
     expect(exitCode).toBe(8);
-    const lines = parseLines(stdout);
+    const lines = parseLines(stdout) as ConformLine[];
     const failed = lines.filter(({ group, result }) => group === "given" && result === "fail");
     expect(failed.map(({ rule, problem }) => [rule, problem])).toEqual([
       [

@@ -55,6 +55,10 @@ describe("a query", () => {
     expect(readQuery({}, "x=1&x=2&%&=&limit=7&after=-1")).toEqual({ limit: 7, after: -1n });
   });
 
+  it.each(["limit", "limit=%201"])("%s is not an integer", (query) => {
+    expect(toNumber(readQuery({}, query))).toBe(42207);
+  });
+
   it("names every broken rule, the first of the table first", () => {
     const error = readQuery({}, "after=x&limit=1&limit=1");
     expect(error).toMatchObject({

@@ -22,10 +22,3 @@ it.each([
   const response = await server.fetch(new Request(new URL("/readyz", server.url)));
   expect(response.status).toBe(503);
 });
-
-it("checks the statement of a create without creating a plant", async () => {
-  const store = await openStore(await createSqliteStore([{ id: 0n, name: "fern", tag: "pot" }]));
-  onTestFinished(() => store.close());
-  await store.checkWritable();
-  expect(await store.list({ limit: 9 })).toEqual([{ id: 0n, name: "fern", tag: "pot" }]);
-});

@@ -151,7 +151,9 @@ describe("the record of a request", () => {
     connection.reset();
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
     release("created");
-    await expect.poll(() => server.records).toMatchObject([left]);
+    await expect.poll(() => server.records).toMatchObject([{ ...left, status: 200 }]);
+    expect(server.server.readLoad()).toEqual({ creates: 0, waitingBytes: 0, connections: 0 });
+    expect(server.errors).toEqual([]);
   });
 
   it("reports that the client disconnected during the check of its credential", async () => {

@@ -373,9 +373,11 @@ export function describeStoreContract(
   describe(`the ${engineName} engine checks whether it is writable`, () => {
     it("any number of times, without changing the store", async () => {
       const store = await openStore();
+      const fern = { id: 0n, name: "fern", tag: "pot" };
+      await store.create(fern, "reject");
       await store.checkWritable();
       await store.checkWritable();
-      expect(await store.list({ limit: 1 })).toEqual([]);
+      expect(await store.list({ limit: 9 })).toEqual([fern]);
       expect(await store.listTokens()).toEqual([]);
     });
   });

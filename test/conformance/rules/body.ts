@@ -86,10 +86,6 @@ export const bodyRules: readonly Rule[] = [
     send: create(" ".repeat(2 * maxBodyBytes)),
     receive: error("bodyTooLarge"),
   }),
-  rule("A body that is announced over the limit is rejected before it arrives", {
-    send: create("", { "Content-Length": "10000000000" }),
-    receive: error("bodyTooLarge"),
-  }),
   rule("A client that sends chunks over the limit can read the response", {
     send: `${createHead}Transfer-Encoding: chunked\r\n\r\n${`10000\r\n${" ".repeat(0x10000)}\r\n`.repeat(24)}0\r\n\r\n`,
     receive: error("bodyTooLarge"),

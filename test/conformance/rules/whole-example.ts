@@ -190,6 +190,7 @@ const deleteRules: readonly Rule[] = [
     { send: remove("$BIG"), receive: deleted() },
   ),
   ...[
+    ["empty", ""],
     ["a word", "fern"],
     ["with a plus", "+$ID"],
     ["with leading zeros", "00$ID"],

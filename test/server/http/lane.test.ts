@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createSimpleCreateParser } from "../../../src/server/http/lane.ts";
 import type { ServerFaults } from "../../../src/server/faults.ts";
 import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
-import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
+import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import { exchangeRaw, openRawConnection, sendRaw, untilRead } from "../../helpers/raw-http.ts";
 import { startRecordedServer } from "../../helpers/recorded-server.ts";
@@ -192,52 +192,6 @@ describe("while a simple create is in flight,", () => {
     server.held.release("unchanged");
     await connection.responses(4);
     expect(server.errors).toEqual([]);
-  });
-
-  it("malformed HTTP is rejected after the response to the request", async () => {
-    await using server = await startHeldServer({ fastLane: true });
-    using connection = await sendRaw(server.port, post());
-    await server.held.isWaiting(1);
-    connection.socket.write("no request\r\n\r\n");
-    await untilRead(server.port);
-    server.held.release("created");
-    expect(await connection.resultsAtEnd()).toEqual(["200", "400 40000"]);
-  });
-
-  it("a client that closes its side still gets the response", async () => {
-    await using server = await startHeldServer({ fastLane: true });
-    using connection = await openRawConnection(server.port);
-    connection.socket.end(post());
-    await server.held.isWaiting(1);
-    await untilRead(server.port);
-    server.held.release("created");
-    expect(await connection.resultsAtEnd()).toEqual(["200"]);
-    expect(server.errors).toEqual([]);
-  });
-
-  it("a client that disconnects is recorded, and its connection holds no memory", async () => {
-    const { store, isWaiting, release } = createHeldStore();
-    await using server = await startRecordedServer({ store, fastLane: true });
-    using connection = await sendRaw(server.port, post());
-    await isWaiting(1);
-    connection.reset();
-    await expect.poll(() => server.server.readLoad().connections).toBe(0);
-    release("created");
-    await expect.poll(() => server.records).toMatchObject([{ status: 200, isAborted: true }]);
-    expect(server.server.readLoad()).toEqual({ creates: 0, waitingBytes: 0, connections: 0 });
-    expect(server.errors).toEqual([]);
-  });
-
-  it("its body counts as waiting bytes until its response is sent", async () => {
-    await using server = await startHeldServer({ fastLane: true });
-    using connection = await sendRaw(server.port, post());
-    await server.held.isWaiting(1);
-    const load = { creates: 1, waitingBytes: body.length, connections: 1 };
-    expect(server.server.readLoad()).toEqual(load);
-    server.held.release("created");
-    await connection.responses(1);
-    const idle = { creates: 0, waitingBytes: 0, connections: 1 };
-    await expect.poll(() => server.server.readLoad()).toEqual(idle);
   });
 });
 

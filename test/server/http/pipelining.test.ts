@@ -5,7 +5,7 @@ import { countAnnouncedRequests } from "../../helpers/announced-requests.ts";
 import { createHeldAuthenticator } from "../../helpers/held-authenticator.ts";
 import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
-import { openRawConnection, readResults, sendRaw, untilRead } from "../../helpers/raw-http.ts";
+import { openRawConnection, sendRaw, untilRead } from "../../helpers/raw-http.ts";
 import { toRawCreate, toRawGet, toRawHead } from "../../helpers/raw-request.ts";
 
 const create = toRawCreate;
@@ -14,16 +14,6 @@ const creates = (count: number): string =>
   Array.from({ length: count }, (_, id) => create(id, `fern${id}`)).join("");
 /** A create for node:http. */
 const notSimple = create(0, "fern0", { headers: "X-Other: yes\r\n" });
-
-it("handles 32 requests at a time, and any number one after the other", async () => {
-  await using server = await startServer();
-  using connection = await openRawConnection(server.port);
-  for (let round = 1; round <= 3; round++) {
-    connection.socket.write(creates(32));
-    await connection.responses(32 * round);
-  }
-  expect(readResults(connection.received())).toEqual(Array(96).fill("200"));
-});
 
 it("responds to each of many requests in one piece, 32 at a time", async () => {
   await using server = await startHeldServer();

@@ -75,12 +75,13 @@ describe.each([
   });
 });
 
-it("sends 50300 to each of several pipelined requests when the time is over", async () => {
+it("sends 50300 to each request in flight when the time is over, and may be stopped twice", async () => {
   await using server = await startHeldServer();
   using connection = await sendRaw(server.port, create(1) + create(2) + create(3));
   await server.held.isWaiting(3);
-  await server.server.close(50);
+  await Promise.all([server.server.close(50), server.server.close(50)]);
   expect(await connection.resultsAtEnd()).toEqual(Array(3).fill("400 50300"));
+  expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
   server.held.release("created");
 });
 

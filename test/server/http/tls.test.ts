@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:https";
 import { connect, Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { connect as connectTls, type TLSSocket } from "node:tls";
+import { connect as connectTls } from "node:tls";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createCertificate } from "../../helpers/certificate.ts";
 import { startHeldServer } from "../../helpers/held-store.ts";
@@ -162,31 +162,6 @@ describe("close", () => {
     await expect(server.server.close(3_600_000)).resolves.toBeUndefined();
     for (const socket of [silent, idle]) socket.destroy();
   });
-
-  it("sends the responses in flight", async () => {
-    const server = await startHeldServer({ certificate });
-    const creating = create(server.port, certificate.cert);
-    await server.held.isWaiting(1);
-    const closing = server.server.close(3_600_000);
-    server.held.release("created");
-    expect(await creating).toBe('{"name":"fern"}');
-    await closing;
-  });
-});
-
-it("closes the connection that is idle longest if there is one too many", async () => {
-  await using server = await startServer({ certificate, maxConnections: 2 });
-  const idle: TLSSocket[] = [];
-  for (let count = 0; count < 2; count++) {
-    const socket = connectTls({ port: server.port, host: "localhost", ca: certificate.cert });
-    socket.on("error", () => undefined);
-    await once(socket, "secureConnect");
-    idle.push(socket);
-  }
-  expect(await create(server.port, certificate.cert)).toBe('{"name":"fern"}');
-  await expect.poll(() => idle[0]?.closed).toBe(true);
-  expect(idle[1]?.closed).toBe(false);
-  idle[1]?.destroy();
 });
 
 describe("a client that never starts the handshake", () => {
