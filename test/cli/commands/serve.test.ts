@@ -752,13 +752,6 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
 });
 
 describe("a SIGHUP", () => {
-  it("is ignored by a server without a certificate", async () => {
-    const run = await serve();
-    run.hangUp();
-    await run.saw("SIGHUP ignored: the server has no certificate");
-    expect(await create(run.url)).toMatchObject({ exitCode: 0 });
-  });
-
   it("stops a server whose terminal was closed", async () => {
     const run = await serve([], { terminals: allTerminals });
     run.hangUp();

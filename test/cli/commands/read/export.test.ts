@@ -7,7 +7,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Io } from "../../../../src/cli/io.ts";
 import { main } from "../../../../src/cli/main.ts";
 import type { NewPlant } from "../../../../src/core/plant.ts";
-import { openStore } from "../../../../src/store/open-store.ts";
 import { listAll } from "../../../helpers/all-plants.ts";
 import { anyPlant } from "../../../helpers/any-plant.ts";
 import { parseNewPlant } from "../../../helpers/parse-new-plant.ts";
@@ -97,21 +96,6 @@ describe("every plant of a store", () => {
 });
 
 describe("an export during other writes", () => {
-  it("has every plant that the same process acknowledged before", async () => {
-    const plants = sendPlants(500);
-    const url = await createSqliteStore(plants);
-    const store = await openStore(url);
-    onTestFinished(() => store.close());
-    const newest = { id: 1_000_000n, name: "newest" };
-    await store.create(newest, "reject");
-
-    const exported = exportAll(url);
-    const created = store.create({ id: 2_000_000n, name: "meanwhile" }, "reject");
-    const ids = (await exported).map(({ id }) => id).filter((id) => id !== 2_000_000n);
-    expect(ids).toEqual([...plants, newest].map(({ id }) => id));
-    expect(await created).toMatchObject({ result: "created" });
-  });
-
   it("has every plant that another process acknowledged before, and each id once", async () => {
     const url = await createSqliteStore([]);
     const program = await bundleProgram("create-endlessly");
