@@ -1,12 +1,10 @@
 /** The alert rules and the dashboard use only metrics and labels that a running server has. */
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { runCli, startCli } from "../helpers/run-cli.ts";
-import { createCertificate } from "../helpers/certificate.ts";
+import { runCli, startServe } from "../helpers/run-cli.ts";
+import { writeCertificate } from "../helpers/certificate.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { testToken } from "../helpers/plant-server.ts";
 
@@ -44,21 +42,12 @@ const words = new Set("absent and by histogram_quantile increase max on rate sum
 /** The label names of each metric, as a running server with TLS reports them after a create and a rejected one. */
 async function readMetrics(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const directory = await createTemporaryDirectory();
-  const [certFile, keyFile] = [join(directory, "cert.pem"), join(directory, "key.pem")];
-  const { cert, key } = createCertificate("localhost");
-  await writeFile(certFile, cert);
-  await writeFile(keyFile, key);
+  const { certFile, flags } = await writeCertificate(directory);
   const env = { PLANTSTORE_TOKEN: testToken };
-  const tls = ["--host", "localhost", "--tls-cert", certFile, "--tls-key", keyFile];
-  const argv = ["serve", "--ephemeral", ...tls, "--metrics", "127.0.0.1:0"];
-  const run = startCli(argv, { env });
-  onTestFinished(async () => {
-    run.signal("SIGTERM");
-    await run.finished;
-  });
+  const tls = ["--host", "localhost", ...flags];
+  const run = await startServe(["--ephemeral", ...tls, "--metrics", "127.0.0.1:0"], { env });
   await run.saw("/metrics");
-  await expect.poll(() => run.stdout()).toMatch(/\n/);
-  const url = run.stdout().trim();
+  const { url } = run;
   for (const name of ["fern", "moss"]) {
     await runCli(["create", "--url", url, "--cacert", certFile, "--id", "1", "--name", name], {
       env,

@@ -9,6 +9,7 @@ import {
   digestToken,
 } from "../../src/auth/authenticator.ts";
 import type { TokenRecord, TokenState } from "../../src/core/store.ts";
+import { stopClock } from "../helpers/clock.ts";
 
 function toRecord(token: string, more: Partial<TokenRecord> = {}): TokenRecord {
   return { digest: digestToken(token), prefix: token, name: "test", issuedAtMs: 0, ...more };
@@ -51,15 +52,6 @@ async function check(authenticator: Authenticator, token: string) {
   const askedAtMs = performance.now();
   while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
   return authenticator.check(digest);
-}
-
-/** Stops the clock that measures the age of the tokens that were read. Returns a function that moves it. */
-function stopClock(): (ms: number) => void {
-  vi.useFakeTimers({ toFake: ["performance"] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
-  return (ms) => vi.advanceTimersByTime(ms);
 }
 
 describe("a token", () => {

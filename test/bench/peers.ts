@@ -1,8 +1,8 @@
 /** The servers that are compared. */
-import { copyFile, writeFile } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createCertificate } from "../helpers/certificate.ts";
+import { writeCertificate } from "../helpers/certificate.ts";
 import { buildGoProgram, bundleProgram, isCommand, toProgramPath } from "./programs.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import { readSqlitePlants, type StoredPlant } from "./stored-plants.ts";
@@ -71,18 +71,11 @@ export const sqlite: Peer = {
   readPlants: readPlantsIn,
 };
 
-/** Name of the file with the certificate of {@link tls}, for localhost, in the directory of its store. */
-export const tlsCertFile = "cert.pem";
-
 /** plantstore on SQLite, over HTTPS. */
 export const tls: Peer = {
   name: "plantstore TLS",
   async start(directory) {
-    const certificate = createCertificate("localhost");
-    const [certFile, keyFile] = [join(directory, tlsCertFile), join(directory, "key.pem")];
-    await writeFile(certFile, certificate.cert);
-    await writeFile(keyFile, certificate.key, { mode: 0o600 });
-    const flags = [`--tls-cert=${certFile}`, `--tls-key=${keyFile}`];
+    const { flags } = await writeCertificate(directory);
     return startPlantstore(directory, storeIn(directory), { flags });
   },
   readPlants: readPlantsIn,

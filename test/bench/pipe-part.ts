@@ -10,15 +10,7 @@ import { performance } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { LoadGenerator } from "./load.ts";
-import {
-  type Peer,
-  plantstore,
-  sqlite,
-  tls,
-  tlsCertFile,
-  toOtherPlantstore,
-  token,
-} from "./peers.ts";
+import { type Peer, plantstore, sqlite, tls, toOtherPlantstore, token } from "./peers.ts";
 import { toBody } from "./requests.ts";
 import { runRounds, withDirectory } from "./rounds.ts";
 import type { Effort } from "./server-part.ts";
@@ -120,7 +112,7 @@ async function runPipe(
         // The certificate of the TLS server is for this name.
         PLANTSTORE_URL: server.url.replace("https://127.0.0.1:", "https://localhost:"),
         PLANTSTORE_TOKEN: token,
-        NODE_EXTRA_CA_CERTS: peer === tls ? join(directory, tlsCertFile) : "",
+        NODE_EXTRA_CA_CERTS: peer === tls ? join(directory, "cert.pem") : "",
       },
       stdio: ["ignore", "ignore", "inherit"],
     });

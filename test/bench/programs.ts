@@ -1,15 +1,13 @@
 /** Prepares the programs that the benchmark measures: finds commands, bundles TypeScript and builds Go. */
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { build } from "tsup";
-import { sqliteWorker } from "../store/sqlite/bundle.ts";
+import { bundle, sqliteWorker } from "../store/sqlite/bundle.ts";
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** GOPATH of the Go packages that Debian installs. */
 const debianGoPath = "/usr/share/gocode";
@@ -39,24 +37,8 @@ export async function isCommand(command: string, args: readonly string[]): Promi
  * @param name the file's name below `programs/`, without `.ts`
  */
 export async function bundleProgram(name: string): Promise<BuiltProgram> {
-  // The bundle must be inside the package to find `@photostructure/sqlite`.
-  const parent = join(root, "node_modules/.cache");
-  await mkdir(parent, { recursive: true });
-  const directory = await mkdtemp(join(parent, "plantstore-bench-"));
-  await writeFile(join(directory, "package.json"), '{"type":"module"}');
-  await build({
-    config: false,
-    entry: {
-      program: toProgramPath(`${name}.ts`),
-      "sqlite-worker": join(root, sqliteWorker["sqlite-worker"]),
-    },
-    outDir: directory,
-    format: "esm",
-    target: "node20",
-    removeNodeProtocol: false,
-    external: ["@photostructure/sqlite"],
-    silent: true,
-  });
+  const program = `test/bench/programs/${name}.ts`;
+  const { directory } = await bundle({ program, ...sqliteWorker });
   return toBuiltProgram(directory, "program.js");
 }
 

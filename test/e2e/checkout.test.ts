@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { killGroup } from "../helpers/kill-group.ts";
 import { copyCheckout } from "../helpers/pack.ts";
 
 const run = promisify(execFile);
@@ -44,13 +45,7 @@ function startGroup(
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  onTestFinished(() => {
-    try {
-      process.kill(-(child.pid ?? 0), "SIGKILL");
-    } catch {
-      // It has ended already.
-    }
-  });
+  onTestFinished(() => killGroup(child));
   return child;
 }
 

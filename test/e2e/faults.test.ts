@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/authenticator.ts";
 import { hasCurl } from "../helpers/installed-programs.ts";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
-import { runCli, startCli } from "../helpers/run-cli.ts";
+import { parseLines, runCli, startServe } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = mintToken();
@@ -103,18 +103,10 @@ async function createSqliteUrl(): Promise<string> {
 
 async function startFaulty(store: string, statusMode: string): Promise<string> {
   const home = await createTemporaryDirectory();
-  const flags = ["--port", "0", "--store", store, "--metrics", "main", "--status-mode", statusMode];
+  const flags = ["--store", store, "--metrics", "main", "--status-mode", statusMode];
   const faults = ["--faults", "latency=0ms..20ms fail=20% drop=20% seed=1"];
-  const run = startCli(["serve", ...flags, ...faults], {
-    home,
-    env: { PLANTSTORE_TOKEN: token },
-  });
-  onTestFinished(async () => {
-    run.signal("SIGTERM");
-    await run.finished;
-  });
-  await expect.poll(run.stdout).toMatch(/^http:.*\n$/);
-  return run.stdout().trim();
+  const env = { PLANTSTORE_TOKEN: token };
+  return (await startServe([...flags, ...faults], { home, env })).url;
 }
 
 async function readFaults(url: string): Promise<Readonly<Record<string, number>>> {
@@ -152,11 +144,7 @@ describe.each(stores)(
         expect(sent.flat().toSorted((a, b) => a - b)).toEqual(plants.map(({ id }) => id));
 
         const { stdout } = await runCli(["export", "--store", store]);
-        const stored = stdout
-          .trimEnd()
-          .split("\n")
-          .map((line) => JSON.parse(line) as TestPlant);
-        expect(stored).toEqual(plants);
+        expect(parseLines(stdout)).toEqual(plants);
         for (const url of urls) {
           const { delayed = 0, failed = 0, dropped = 0 } = await readFaults(url);
           expect(Math.min(delayed, failed, dropped)).toBeGreaterThan(0);

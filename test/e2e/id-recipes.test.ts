@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { deleteCommand } from "../../src/cli/commands/delete.ts";
 import { getCommand } from "../../src/cli/commands/read.ts";
+import { killGroup } from "../helpers/kill-group.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -31,8 +32,8 @@ async function createHome() {
   return { home, path: `${programs}:${process.env["PATH"] ?? ""}` };
 }
 
-/** Starts a command line of the manual in a group of processes, which ends with the test. */
-function startShell(
+/** Runs a command line of the manual in a group of processes, which ends with the test. */
+async function runShell(
   commands: string,
   { home, path, store }: { home: string; path: string; store: string },
 ) {
@@ -42,18 +43,13 @@ function startShell(
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
-  const stop = (): void => {
-    try {
-      process.kill(-Number(child.pid), "SIGKILL");
-    } catch {
-      // All of its processes have ended.
-    }
-  };
-  onTestFinished(stop);
-  const finished = Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]).then(
-    ([stdout, stderr, [code]]) => ({ code: code as unknown, stdout, stderr }),
-  );
-  return { finished, stop };
+  onTestFinished(() => killGroup(child));
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code: code as unknown, stdout, stderr };
 }
 
 it.each(
@@ -65,12 +61,12 @@ it.each(
   async (example) => {
     const { home, path } = await createHome();
     const store = await createSqliteStore(plants);
-    const { code, stderr } = await startShell(example, { home, path, store }).finished;
+    const { code, stderr } = await runShell(example, { home, path, store });
     expect({ code, stderr }).toMatchObject({
       code: 0,
       stderr: expect.stringContaining(`the id ${odd} `),
     });
-    const { stdout } = await startShell("plantstore export", { home, path, store }).finished;
+    const { stdout } = await runShell("plantstore export", { home, path, store });
     expect(stdout).toBe(left);
   },
   60_000,

@@ -1,13 +1,10 @@
 /** The built command reads a store that it also serves. */
-import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
-import { startBinary } from "../helpers/run-binary.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 it("list, get and export print a plant as soon as a running server created it", async () => {
   const { home, run, stop } = await serveBinary();
@@ -22,24 +19,6 @@ it("list, get and export print a plant as soon as a running server created it", 
 
   expect(await run(["get", "-5"])).toEqual(printed);
   expect(await readdir(join(home, ".local/share/plantstore"))).toEqual(["plants.db"]);
-});
-
-it("an export whose output is closed exits with 141 and no message", async () => {
-  const home = await createTemporaryDirectory();
-  const path = join(home, "plants.db");
-  const store = await openStore(`sqlite:${path}`);
-  // More than a pipe holds.
-  const plants = Array.from({ length: 4000 }, (_, index) => ({
-    id: BigInt(index),
-    name: "n".repeat(1000),
-  }));
-  await Promise.all(plants.map((plant) => store.create(plant, "reject")));
-  await store.close();
-
-  const { child, finished } = startBinary(["export", "--store", `sqlite:${path}`], { home });
-  await once(child.stdout, "data");
-  child.stdout.destroy();
-  expect(await finished).toMatchObject({ code: 141, stderr: "" });
 });
 
 /** The recipe of the manual for moving a store, without the names of the stores. */

@@ -1,6 +1,5 @@
 /** The built command is replaced without a client that notices: with a drain, and with a socket that stays open. */
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
 import { type IncomingMessage, request, type RequestOptions } from "node:http";
 import { request as requestTls } from "node:https";
 import { join } from "node:path";
@@ -9,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { listAll } from "../helpers/all-plants.ts";
-import { createCertificate } from "../helpers/certificate.ts";
+import { writeCertificate } from "../helpers/certificate.ts";
 import { testToken } from "../helpers/plant-server.ts";
 import { hasServiceManager, startServiceManager } from "../helpers/service-manager.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -38,15 +37,6 @@ const toTarget = (url: string): RequestOptions => {
   const { protocol, hostname, port } = new URL(url);
   return { protocol, hostname, port };
 };
-
-/** Writes a certificate to a directory. @returns the flags of `serve` that name it */
-async function createTlsFlags(directory: string): Promise<readonly string[]> {
-  const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
-  const { cert, key } = createCertificate("localhost");
-  await writeFile(files.cert, cert);
-  await writeFile(files.key, key, { mode: 0o600 });
-  return ["--tls-cert", files.cert, "--tls-key", files.key];
-}
 
 async function listIds(store: string): Promise<number[]> {
   const reader = await parseStoreUrl(store).openReader();
@@ -117,7 +107,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
     async (kind) => {
       const home = await createTemporaryDirectory();
       const store = `sqlite:${join(home, "plants.db")}`;
-      const tls = kind === "TLS" ? await createTlsFlags(home) : [];
+      const tls = kind === "TLS" ? (await writeCertificate(home)).flags : [];
       // A variable, such as that of the container image, gives way to the socket.
       const variables = { ...env, PLANTSTORE_HOST: "0.0.0.0", PLANTSTORE_PORT: "1" };
       const args = ["serve", "--store", store, ...tls];
@@ -177,7 +167,7 @@ describe.skipIf(!hasServiceManager())("a socket that the service manager opened"
 
   it("does not support TLS if it is a Unix socket", async () => {
     const home = await createTemporaryDirectory();
-    const args = ["serve", "--store", "memory:", ...(await createTlsFlags(home))];
+    const args = ["serve", "--store", "memory:", ...(await writeCertificate(home)).flags];
     const service = startServiceManager(join(home, "plants.sock"), args, { home, env });
     await expect.poll(() => service.ended()[0]).toBe(2 << 8);
     expect(service.log()).toContain(

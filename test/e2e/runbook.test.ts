@@ -7,9 +7,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { hasCurl } from "../helpers/installed-programs.ts";
-import { runSql, usePostgres } from "../helpers/postgres.ts";
+import { killGroup } from "../helpers/kill-group.ts";
+import { runSql, startSynchronousStandby, usePostgres } from "../helpers/postgres.ts";
 import { findFreePort, type PostgresServer } from "../helpers/postgres-server.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -18,13 +19,7 @@ const primary = usePostgres();
 let standby: PostgresServer;
 
 beforeAll(async () => {
-  await primary.stop();
-  standby = await primary.startStandby();
-  await primary.start();
-  await runSql(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await runSql(primary.url, "SELECT pg_reload_conf()");
-  const sql = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'";
-  await vi.waitUntil(async () => (await runSql(primary.url, sql)).length > 0, { timeout: 30_000 });
+  standby = await startSynchronousStandby(primary);
 }, 60_000);
 afterAll(() => standby.remove());
 
@@ -111,13 +106,7 @@ it("succeed one after the other, and lose no plant", async () => {
     // With the servers, a group of its own.
     detached: true,
   });
-  onTestFinished(() => {
-    try {
-      process.kill(-Number(child.pid), "SIGKILL");
-    } catch {
-      // All of its processes have ended.
-    }
-  });
+  onTestFinished(() => killGroup(child));
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { postPlant } from "../helpers/post-plant.ts";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
+import { parseLines } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const postgres = usePostgres();
@@ -51,27 +52,6 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(results.filter((result) => result === "created")).toHaveLength(1);
   });
 
-  it("exactly one of different plants with one id is stored, whichever server gets it", async () => {
-    const { home, first, urls } = await startTwo(toUrl);
-    const [token = ""] = await readTokens(home);
-    const creates = ids.flatMap((id) =>
-      urls.flatMap((url, server) =>
-        [0, 1].map(async (attempt) => {
-          const name = `plant ${id} of ${server}, ${attempt}`;
-          return { id, name, result: await post(url, token, { id, name }) };
-        }),
-      ),
-    );
-    const outcomes = await Promise.all(creates);
-    const winners = outcomes.filter(({ result }) => result === "created");
-    expect(winners.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(ids);
-    expect(outcomes.filter(({ result }) => result === "40900")).toHaveLength(300);
-
-    const { stdout } = await first.run(["export"]);
-    const stored = winners.toSorted((a, b) => a.id - b.id);
-    expect(stdout).toBe(stored.map(({ id, name }) => `${JSON.stringify({ id, name })}\n`).join(""));
-  });
-
   it("with --on-conflict replace the name and tag of a plant come from one request", async () => {
     const { home, first, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
     const [token = ""] = await readTokens(home);
@@ -83,28 +63,13 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(results.filter((result) => result === "replaced")).toHaveLength(ids.length);
 
     const { stdout } = await first.run(["export"]);
-    const stored = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line) as object);
+    const stored = parseLines(stdout);
     expect(stored).toHaveLength(ids.length);
     for (const plant of stored) {
       expect(plants.map((each) => ({ id: expect.any(Number) as number, ...each }))).toContainEqual(
         plant,
       );
     }
-  });
-
-  it("a server has every plant that another one acknowledged before kill -9", async () => {
-    const { home, first, second } = await startTwo(toUrl);
-    const [token = ""] = await readTokens(home);
-    const createAll = (url: string): Promise<string[]> =>
-      Promise.all(ids.map((id) => post(url, token, { id, name: "fern" })));
-    const results = await createAll(first.url);
-    expect(new Set(results)).toEqual(new Set(["created"]));
-    first.child.kill("SIGKILL");
-    const again = await createAll(second.url);
-    expect(new Set(again)).toEqual(new Set(["unchanged"]));
   });
 });
 

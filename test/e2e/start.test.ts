@@ -1,10 +1,9 @@
 /** The start of the built command. */
-import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { json, openScriptedServer } from "../client/scripted-server.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { testToken } from "../helpers/plant-server.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
@@ -81,14 +80,9 @@ it("Node 22 and later cache compiled code", async () => {
 });
 
 it("a response may have as many bytes of headers as --max-http-header-size allows", async () => {
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { "Content-Type": "application/json", "X-Long": "a".repeat(20_000) });
-    response.end('{"name":"fern"}');
-  }).listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const env = { PLANTSTORE_URL: `http://127.0.0.1:${port}`, PLANTSTORE_TOKEN: testToken };
+  const long = json(200, '{"name":"fern"}', { "x-long": "a".repeat(20_000) });
+  const { url } = await openScriptedServer(long);
+  const env = { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: testToken };
   const home = await createTemporaryDirectory();
   const args = ["create", "--id", "1", "--name", "fern"];
   expect(await runBinary(args, { home, env })).toMatchObject({ code: 7 });

@@ -8,6 +8,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startBinary } from "../helpers/run-binary.ts";
+import { parseLines } from "../helpers/run-cli.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -159,11 +160,7 @@ describe("the shell can pass", () => {
         env,
       );
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      const lines = stdout
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line) as unknown);
-      expect(lines).toEqual([{ name }, { id: 1, name }]);
+      expect(parseLines(stdout)).toEqual([{ name }, { id: 1, name }]);
     },
   );
 });

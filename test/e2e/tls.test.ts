@@ -1,11 +1,10 @@
 /** The built command over TLS: plants of all sizes, sent in bulk. */
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { listAll } from "../helpers/all-plants.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
-import { createCertificate } from "../helpers/certificate.ts";
+import { writeCertificate } from "../helpers/certificate.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = "chosen";
@@ -17,14 +16,10 @@ it.each<[size: string, concurrency: number, count: number, toLength: (id: number
   ["20 bytes to 1 MB", 256, 60, (id) => Math.ceil(20 * 50_000 ** (id / 60))],
 ])("names of %s, %i in flight: no attempt fails", async (_size, concurrency, count, toLength) => {
   const home = await createTemporaryDirectory();
-  const { cert, key } = createCertificate("localhost");
-  const files = { cert: join(home, "cert.pem"), key: join(home, "key.pem") };
-  await writeFile(files.cert, cert);
-  await writeFile(files.key, key, { mode: 0o600 });
+  const { certFile, flags } = await writeCertificate(home);
   const store = `sqlite:${join(home, "plants.db")}`;
-  const env = { PLANTSTORE_TOKEN: token, NODE_EXTRA_CA_CERTS: files.cert };
-  const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
-  const server = await serveBinary(["--store", store, ...tls], { home, env });
+  const env = { PLANTSTORE_TOKEN: token, NODE_EXTRA_CA_CERTS: certFile };
+  const server = await serveBinary(["--store", store, ...flags], { home, env });
   const url = server.url.replace("127.0.0.1", "localhost");
 
   const names = Array.from({ length: count }, (_, index) =>

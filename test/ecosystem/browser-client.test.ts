@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { openScriptedServer } from "../client/scripted-server.ts";
 import { Faults } from "../../src/server/faults.ts";
 import { noFaults } from "../helpers/no-faults.ts";
 import { findBrowser } from "../helpers/installed-programs.ts";
@@ -64,15 +65,12 @@ it.skipIf(findBrowser() === undefined)(
   "creates plants from a page of another origin",
   { timeout: 60_000 },
   async () => {
-    const pages = createServer(({ url }, response) => {
-      const isClient = url === "/client.js";
-      if (url === "/moved/plants") response.writeHead(307, { location: "/" });
+    const { url: origin } = await openScriptedServer((response, { path }) => {
+      const isClient = path === "/client.js";
+      if (path === "/moved/plants") response.writeHead(307, { location: "/" });
       else response.setHeader("content-type", isClient ? "text/javascript" : "text/html");
       response.end(isClient ? client : "<!doctype html>");
     });
-    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-    const { port } = pages.address() as AddressInfo;
-    const origin = `http://127.0.0.1:${port}`;
     const faults = new Faults({ ...noFaults, dropRate: 0.2, seed: 1 });
     await using server = await startServer({ corsOrigins: [origin], faults });
     const browser = await openBrowser();
@@ -100,7 +98,6 @@ it.skipIf(findBrowser() === undefined)(
       expect(await server.store.count({ afterId: -1n })).toBeGreaterThanOrEqual(201);
     } finally {
       await browser.close();
-      pages.close();
     }
   },
 );

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
+import { openScriptedServer } from "../client/scripted-server.ts";
 import { findBrowser } from "../helpers/installed-programs.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { openBrowser } from "./open-browser.ts";
@@ -17,11 +18,10 @@ it.skipIf(findBrowser() === undefined)(
   "lets exactly the pages of configured origins create plants and read responses in a browser",
   { timeout: 60_000 },
   async () => {
-    const pages = createServer((_request, response) => response.end("<!doctype html>"));
-    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
-    const { port } = pages.address() as AddressInfo;
+    const pages = await openScriptedServer((response) => response.end("<!doctype html>"));
+    const { port } = new URL(pages.url);
     const browser = await openBrowser();
-    await using server = await startServer({ corsOrigins: [`http://127.0.0.1:${port}`] });
+    await using server = await startServer({ corsOrigins: [pages.url] });
     /** Sends a create and a rejected create from a page of an origin. Returns what the page can read. */
     async function createFrom(origin: string): Promise<unknown> {
       const opened = await browser.newPage();
@@ -44,13 +44,12 @@ it.skipIf(findBrowser() === undefined)(
     try {
       expect(await createFrom(`http://localhost:${port}`)).toMatch(/^TypeError/);
       expect(await server.store.get(1n)).toBeUndefined();
-      expect(await createFrom(`http://127.0.0.1:${port}`)).toEqual([
+      expect(await createFrom(pages.url)).toEqual([
         [200, "created", true],
         [400, null, true],
       ]);
     } finally {
       await browser.close();
-      pages.close();
     }
   },
 );

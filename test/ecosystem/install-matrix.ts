@@ -14,6 +14,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { killGroup } from "../helpers/kill-group.ts";
 import { pack } from "../helpers/pack.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 
@@ -202,7 +203,7 @@ async function testCell(cellName: string, node: string, tarball: string): Promis
     }
   } finally {
     // The package manager and the server.
-    if (server.pid !== undefined && server.exitCode === null) process.kill(-server.pid, "SIGKILL");
+    killGroup(server);
   }
   return { node: exactNode, result };
 }

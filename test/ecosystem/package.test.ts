@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { killGroup } from "../helpers/kill-group.ts";
 import { pack } from "../helpers/pack.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 
@@ -108,11 +109,8 @@ it.each(managers)(
       detached: true,
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const kill = (): void => {
-      // The package manager and the server.
-      if (server.pid !== undefined) process.kill(-server.pid, "SIGKILL");
-    };
-    onTestFinished(kill);
+    // The package manager and the server.
+    onTestFinished(() => killGroup(server));
     const lines = createInterface({ input: server.stdout });
     const [url] = (await Promise.race([
       once(lines, "line"),

@@ -1,5 +1,7 @@
 /** Certificates for tests: Node creates keys, but no certificates (RFC 5280 section 4.1, in DER). */
 import { generateKeyPairSync, sign } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 
 /** A certificate and its key, both PEM. */
 export interface Certificate {
@@ -52,6 +54,15 @@ export function createCertificate(
     cert: `-----BEGIN CERTIFICATE-----\n${der.toString("base64")}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
+}
+
+/** Writes a certificate for localhost to a directory. @returns its files, and the flags of `serve` that name them */
+export async function writeCertificate(directory: string) {
+  const [certFile, keyFile] = [join(directory, "cert.pem"), join(directory, "key.pem")];
+  const { cert, key } = createCertificate("localhost");
+  await writeFile(certFile, cert);
+  await writeFile(keyFile, key, { mode: 0o600 });
+  return { certFile, flags: ["--tls-cert", certFile, "--tls-key", keyFile] };
 }
 
 const attributeIds: Readonly<Record<string, string>> = { C: "550406", O: "55040a", CN: "550403" };

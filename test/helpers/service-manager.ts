@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
+import { killGroup } from "./kill-group.ts";
 
 const script = fileURLToPath(new URL("programs/service-manager.pl", import.meta.url));
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
@@ -39,9 +40,7 @@ export function startServiceManager(
     env: { HOME: home, PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  onTestFinished(() => {
-    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-  });
+  onTestFinished(() => killGroup(child));
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

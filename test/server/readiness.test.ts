@@ -2,11 +2,9 @@
 import { expect, it, onTestFinished } from "vitest";
 import { createAuthenticator } from "../../src/auth/authenticator.ts";
 import { openStore } from "../../src/store/open-store.ts";
-import { loadSqlite } from "../../src/store/sqlite/driver.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
-
-const { DatabaseSync } = await loadSqlite();
+import { change } from "../helpers/stored-plants.ts";
 
 it.each([
   ["no token can be read", "ALTER TABLE tokens RENAME TO other"],
@@ -16,9 +14,7 @@ it.each([
   const store = await openStore(url);
   onTestFinished(() => store.close());
   await using server = await startServer({ store, authenticator: createAuthenticator(store) });
-  const database = new DatabaseSync(url.replace("sqlite:", ""));
-  database.exec(sql);
-  database.close();
+  await change(url.replace("sqlite:", ""), sql);
   const response = await server.fetch(new Request(new URL("/readyz", server.url)));
   expect(response.status).toBe(503);
 });

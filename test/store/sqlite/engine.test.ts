@@ -308,22 +308,3 @@ describe("a store that is closed", () => {
     await expect(engine.checkWritable()).rejects.toMatchObject({ reason: "closed" });
   });
 });
-
-it.runIf(process.platform === "linux")(
-  "reports that the process has too many open files, whichever file cannot be opened",
-  async () => {
-    const path = await createPath();
-    const program = await bundleProgram("open-with-few-files");
-    const limited = 'ulimit -n 100 && exec "$@"';
-    const args = ["-c", limited, "sh", process.execPath, program, path];
-    const { stdout, stderr } = await run("sh", args);
-    const outcomes = stdout.trim().split("\n");
-    expect({ stderr, last: outcomes.pop() }).toEqual({ stderr: "", last: "opened" });
-    expect(outcomes.length).toBeGreaterThan(1);
-    for (const outcome of outcomes) {
-      expect(outcome).toMatch(
-        `StoreError: the store ${path} cannot be opened, because this process has too many open files: raise its limit`,
-      );
-    }
-  },
-);
