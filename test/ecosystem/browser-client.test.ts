@@ -1,8 +1,6 @@
 /** `plantstore/client` where its condition `browser` applies: in a browser, and in Jest with jsdom. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

@@ -1,6 +1,4 @@
 /** Requests of pages of other origins (CORS) in a browser. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { openScriptedServer } from "../client/scripted-server.ts";
 import { findBrowser } from "../helpers/installed-programs.ts";
