@@ -78,7 +78,7 @@ export function selectCreatePeers(
  * @returns the selected items in their original order
  * @throws RangeError for a name that selects nothing
  */
-export function selectByName<T extends { readonly name: string }>(
+function selectByName<T extends { readonly name: string }>(
   items: readonly T[],
   names: readonly string[],
 ): T[] {
