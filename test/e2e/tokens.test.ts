@@ -1,13 +1,13 @@
 /** A running server uses the tokens that its operator issues and revokes, with each database. */
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { digestToken } from "../../src/auth/authenticator.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
-import { createStoreUrl, runSql, usePostgres } from "../helpers/postgres.ts";
+import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
 import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { createUserUrl } from "../store/postgres/stores.ts";
 
 const postgres = usePostgres();
 
@@ -67,20 +67,7 @@ it("token issue issues a token as a role of PostgreSQL that may not delete", asy
   onTestFinished(() => store.close());
   const old = { prefix: "", name: "old", issuedAtMs: 0, expiresAtMs: 1 };
   await store.addToken({ ...old, digest: digestToken("old-token") });
-  const user = `user_${randomBytes(4).toString("hex")}`;
-  await runSql(
-    url,
-    `DO $$ BEGIN
-      CREATE ROLE ${user} LOGIN PASSWORD 'secret';
-      EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${user}', current_schema());
-      EXECUTE format('GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA %I TO ${user}', current_schema());
-      EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${user}', current_schema());
-    END $$`,
-  );
-  onTestFinished(async () => {
-    await runSql(url, `DROP OWNED BY ${user}; DROP ROLE ${user}`);
-  });
-  const userUrl = Object.assign(new URL(url), { username: user, password: "secret" }).href;
+  const userUrl = await createUserUrl(url, "USAGE", "SELECT, INSERT, UPDATE");
   const home = await createTemporaryDirectory();
   const env = { PLANTSTORE_STORE: userUrl };
   const { code, stdout, stderr } = await runBinary(["token", "issue"], { home, env });

@@ -472,20 +472,7 @@ export function describeStoreContract(
   });
 
   describe(`the ${engineName} engine closes`, () => {
-    it("after all accepted calls have ended", async () => {
-      const store = await openStore();
-      const created = store.create({ id: 1n, name: "fern" }, "reject");
-      const read = store.get(1n);
-      await store.close();
-      expect(await created).toEqual({ result: "created", plants: 1 });
-      expect(await read).toStrictEqual({ id: 1n, name: "fern" });
-    });
-
     it("once, although it is called several times", async () => {
-      const store = await openStore();
-      await Promise.all([store.close(), store.close()]);
-      await expect(store.close()).resolves.toBeUndefined();
-
       const engine = await openEngine();
       await engine.close();
       await expect(engine.close()).resolves.toBeUndefined();

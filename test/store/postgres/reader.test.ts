@@ -1,26 +1,17 @@
 /** A reader reads a PostgreSQL store while servers write to it, and changes nothing. */
 import { describe, expect, it } from "vitest";
-import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
+import { openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { readPlantPages } from "../../../src/store/pages.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
-import { toEntries } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
-import { openReader } from "./stores.ts";
+import { createStoreWith, openReader } from "./stores.ts";
 
 const postgres = usePostgres();
 const fern = { id: 1n, name: "fern\0", tag: "pot" };
 
-async function createStore(): Promise<string> {
-  const url = await createStoreUrl(postgres.url);
-  const engine = await openPostgresEngine(url);
-  await engine.commit(toEntries([fern]));
-  await engine.close();
-  return url;
-}
-
 describe("a reader of a postgres store", () => {
   it("finds stored plants, and those that are stored later", async () => {
-    const url = await createStore();
+    const url = await createStoreWith(fern, postgres.url);
     const reader = await openReader(url);
     expect(await reader.get(1n)).toStrictEqual(fern);
     await runSql(url, "INSERT INTO plants VALUES (2, 'moss')");
@@ -28,7 +19,7 @@ describe("a reader of a postgres store", () => {
   });
 
   it("leaves no transaction open between two pages", async () => {
-    const url = await createStore();
+    const url = await createStoreWith(fern, postgres.url);
     await runSql(
       url,
       "INSERT INTO plants SELECT number, repeat('n', 1000000) FROM generate_series(2, 4) AS number",
@@ -50,7 +41,10 @@ describe("a reader of a postgres store", () => {
   });
 
   it("works on a read-only database", async () => {
-    const url = withOption(await createStore(), "default_transaction_read_only=on");
+    const url = withOption(
+      await createStoreWith(fern, postgres.url),
+      "default_transaction_read_only=on",
+    );
     expect(await (await openReader(url)).get(1n)).toStrictEqual(fern);
   });
 

@@ -2,9 +2,11 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { onTestFinished, vi } from "vitest";
+import type { NewPlant } from "../../../src/core/plant.ts";
 import type { StoreEngine, StoreReader } from "../../../src/core/store.ts";
 import { openPostgresEngine, openPostgresReader } from "../../../src/store/postgres/engine.ts";
 import { createStoreUrl, generousLimits, runSql } from "../../helpers/postgres.ts";
+import { toEntries } from "../entries.ts";
 
 export async function openEngine(url: string, limits = generousLimits): Promise<StoreEngine> {
   const engine = await openPostgresEngine(url, { limits });
@@ -27,6 +29,15 @@ export async function openStore(
   return { url, engine: await openEngine(url, limits) };
 }
 
+/** Creates a store with a plant, which nothing has open. @returns its URL */
+export async function createStoreWith(plant: NewPlant, serverUrl: string): Promise<string> {
+  const url = await createStoreUrl(serverUrl);
+  const engine = await openPostgresEngine(url);
+  await engine.commit(toEntries([plant]));
+  await engine.close();
+  return url;
+}
+
 /** Returns a URL with other parts. */
 export function changeUrl(url: string, parts: Partial<URL>): string {
   return Object.assign(new URL(url), parts).href;
@@ -42,15 +53,20 @@ export async function createDatabase(serverUrl: string): Promise<string> {
   return changeUrl(serverUrl, { pathname: `/${database}` });
 }
 
-/** Creates a user who may read the tables of a store. @returns the URL of the store for the user */
-export async function createUserUrl(url: string, privilege = "USAGE"): Promise<string> {
+/** Creates a user who may read the tables of a store, and more if needed. @returns the URL of the store for the user */
+export async function createUserUrl(
+  url: string,
+  onSchema = "USAGE",
+  onTables = "SELECT",
+): Promise<string> {
   const user = `user_${randomBytes(4).toString("hex")}`;
   await runSql(
     url,
     `DO $$ BEGIN
       CREATE ROLE ${user} LOGIN PASSWORD 'secret';
-      EXECUTE format('GRANT USAGE, ${privilege} ON SCHEMA %I TO ${user}', current_schema());
-      EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT USAGE, ${onSchema} ON SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT ${onTables} ON ALL TABLES IN SCHEMA %I TO ${user}', current_schema());
+      EXECUTE format('GRANT USAGE ON ALL SEQUENCES IN SCHEMA %I TO ${user}', current_schema());
     END $$`,
   );
   onTestFinished(async () => {

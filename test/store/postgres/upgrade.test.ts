@@ -8,7 +8,7 @@ import type { Schema } from "../../../src/store/sql-tables.ts";
 import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
 import { expectRejection } from "../expect-rejection.ts";
-import { openClient, openEngine, openReader } from "./stores.ts";
+import { createStoreWith, openClient, openEngine, openReader } from "./stores.ts";
 import { createVersion5, plants, token } from "./version-5.ts";
 
 const postgres = usePostgres();
@@ -40,18 +40,9 @@ async function openNext(
   return engine;
 }
 
-/** Creates a store with a plant. */
-async function createStore(): Promise<string> {
-  const url = await createStoreUrl(postgres.url);
-  const engine = await openPostgresEngine(url);
-  await engine.commit(toEntries([fern]));
-  await engine.close();
-  return url;
-}
-
 describe("a further step of the schema", () => {
   it("is applied completely or not at all", async () => {
-    const url = await createStore();
+    const url = await createStoreWith(fern, postgres.url);
     const failing = {
       version: 7,
       sql: `${nextSchema.at(-1)?.sql}; INSERT INTO missing VALUES (1)`,
@@ -71,7 +62,7 @@ describe("a further step of the schema", () => {
   });
 
   it("makes this version reject the store, and leave it as it is", async () => {
-    const url = await createStore();
+    const url = await createStoreWith(fern, postgres.url);
     await openNext(url);
     for (const open of [openEngine, openReader]) {
       await expectRejection(
@@ -103,7 +94,7 @@ describe("a further step of the schema", () => {
   });
 
   it("is not applied while another program uses the tables, and creates do not wait for that program", async () => {
-    const url = await createStore();
+    const url = await createStoreWith(fern, postgres.url);
     const other = await openClient(url);
     await other.query("BEGIN; SELECT FROM plants");
     await expectRejection(
@@ -154,7 +145,9 @@ describe("a database of version 5", () => {
     }
     const oldVersions = [3, 4, 5].map((version) => ({ version }));
     expect(await runSql(url, findVersions)).toEqual([...oldVersions, ...versions]);
-    expect(await runSql(url, findParts)).toEqual(await runSql(await createStore(), findParts));
+    expect(await runSql(url, findParts)).toEqual(
+      await runSql(await createStoreWith(fern, postgres.url), findParts),
+    );
   });
 
   it("is not changed by a reader, which names the command that upgrades it", async () => {
