@@ -1,14 +1,11 @@
 /** The workflows on GitHub. */
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { openScriptedServer } from "../client/scripted-server.ts";
 
 const run = promisify(execFile);
 const root = new URL("../../", import.meta.url);
@@ -49,20 +46,15 @@ it("publish the tarball that was packed and tested, and then release it", async 
 describe("the check for vulnerabilities", () => {
   /** Runs the check with a database that has a vulnerability of each package that the function accepts. */
   async function check(isVulnerable: (purl: string) => boolean) {
-    const respond = async (request: IncomingMessage, response: ServerResponse) => {
-      const { queries } = (await json(request)) as { queries: { package: { purl: string } }[] };
+    const { url: OSV_URL } = await openScriptedServer((response, { method, path, body }) => {
+      const { queries } = JSON.parse(body) as { queries: { package: { purl: string } }[] };
       const results = queries.map(({ package: { purl } }) =>
         isVulnerable(purl) ? { vulns: [{ id: "GHSA-1" }, { id: "GHSA-2" }] } : {},
       );
-      const isKnown = request.method === "POST" && request.url === "/v1/querybatch";
+      const isKnown = method === "POST" && path === "/v1/querybatch";
       response.writeHead(isKnown ? 200 : 404).end(JSON.stringify({ results }));
-    };
-    const server = createServer((request, response) => void respond(request, response));
-    server.listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    const env = { ...process.env, OSV_URL: `http://127.0.0.1:${port}` };
+    });
+    const env = { ...process.env, OSV_URL };
     const args = ["--import", "tsx", ".build/check-vulnerabilities.ts"];
     return run(process.execPath, args, { cwd: fileURLToPath(root), env });
   }

@@ -1,19 +1,13 @@
 /** Servers and clients survive the failover of PostgreSQL to a synchronous standby. */
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { runSql, startSynchronousStandby, usePostgres, withHost } from "../helpers/postgres.ts";
-import type { PostgresServer } from "../helpers/postgres-server.ts";
+import { expect, it, vi } from "vitest";
+import { runSql, usePostgres, useSynchronousStandby, withHost } from "../helpers/postgres.ts";
 import { type Running, startBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const primary = usePostgres();
-let standby: PostgresServer;
-
-beforeAll(async () => {
-  standby = await startSynchronousStandby(primary);
-}, 120_000);
-afterAll(() => standby.remove());
+const standby = useSynchronousStandby(primary);
 
 const token = "token-of-the-failover";
 /** Acknowledged plants before the primary is killed, and after that. */

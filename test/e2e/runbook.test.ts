@@ -1,27 +1,17 @@
 /** The commands of the topic operations, in their order, on a machine with nothing but the command and two databases. */
-import { spawn } from "node:child_process";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { openScriptedServer } from "../client/scripted-server.ts";
 import { hasCurl } from "../helpers/installed-programs.ts";
-import { killGroup } from "../helpers/kill-group.ts";
-import { runSql, startSynchronousStandby, usePostgres } from "../helpers/postgres.ts";
-import { findFreePort, type PostgresServer } from "../helpers/postgres-server.ts";
-import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
+import { runSql, usePostgres, useSynchronousStandby } from "../helpers/postgres.ts";
+import { findFreePort } from "../helpers/postgres-server.ts";
+import { createHome, runShell } from "../helpers/shell.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const primary = usePostgres();
-let standby: PostgresServer;
-
-beforeAll(async () => {
-  standby = await startSynchronousStandby(primary);
-}, 60_000);
-afterAll(() => standby.remove());
+const standby = useSynchronousStandby(primary);
 
 /** Commands that another machine runs, and what they mean here. */
 const remoteCommands = new Map<string, () => Promise<unknown>>([
@@ -34,31 +24,12 @@ const remoteCommands = new Map<string, () => Promise<unknown>>([
 
 /** Runs the commands that `ssh` receives. @returns the URL to post them to */
 async function startRemoteShell(): Promise<string> {
-  const server = createServer((request, response) => {
-    void text(request)
-      .then(
-        (command) =>
-          remoteCommands
-            .get(command)?.()
-            .then(() => 200) ?? 404,
-      )
-      .then((status) => response.writeHead(status).end());
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Creates a directory of programs; the arguments of each are those of a Node script. */
-async function createPrograms(home: string, programs: Record<string, string>): Promise<string> {
-  const directory = join(home, "bin");
-  await mkdir(directory);
-  for (const [name, words] of Object.entries(programs)) {
-    const path = join(directory, name);
-    await writeFile(path, `#!/bin/sh\n${words}\n`);
-    await chmod(path, 0o755);
-  }
-  return directory;
+  const { url } = await openScriptedServer((response, { body }) => {
+    const run = remoteCommands.get(body);
+    if (run === undefined) response.writeHead(404).end();
+    else void run().then(() => response.end());
+  });
+  return url;
 }
 
 const node = `exec '${process.execPath}'`;
@@ -68,12 +39,10 @@ it("succeed one after the other, and lose no plant", async () => {
   const blocks = [...manual.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
   expect(blocks.length).toBeGreaterThanOrEqual(10);
 
-  const home = await createTemporaryDirectory();
   const remoteShell = await startRemoteShell();
   const fetchBody = `fetch(process.argv.at(-1)).then(async (r) => { console.log(await r.text()); process.exit(r.ok ? 0 : 22); })`;
   const postCommand = `fetch("${remoteShell}", { method: "POST", body: process.argv.slice(1).join(" ") }).then((r) => process.exit(r.ok ? 0 : 1))`;
-  const programs = await createPrograms(home, {
-    plantstore: `${node} '${join(root, "bin/plantstore.js")}' "$@"`,
+  const home = await createHome({
     // The test of the package packs and installs it.
     npm: "exit 0",
     ssh: `${node} -e '${postCommand}' -- "$@"`,
@@ -93,25 +62,12 @@ it("succeed one after the other, and lose no plant", async () => {
     // Where the tests allow a token to be.
     .replaceAll("ci.token", "token");
 
-  const child = spawn("sh", ["-eux", "-c", script], {
-    cwd: home,
-    env: {
-      HOME: home,
-      PATH: `${programs}:${process.env["PATH"] ?? ""}`,
-      PGPASSWORD: decodeURIComponent(first?.password ?? ""),
-      PLANTSTORE_PORT: `${port}`,
-      PLANTSTORE_URL: `http://127.0.0.1:${port}`,
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-    // With the servers, a group of its own.
-    detached: true,
+  const { code, stdout, stderr } = await runShell("sh", ["-eux", "-c", script], {
+    ...home,
+    PGPASSWORD: decodeURIComponent(first?.password ?? ""),
+    PLANTSTORE_PORT: `${port}`,
+    PLANTSTORE_URL: `http://127.0.0.1:${port}`,
   });
-  onTestFinished(() => killGroup(child));
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, "close"),
-  ]);
 
   expect({ code, output: code === 0 ? "" : stdout + stderr }).toEqual({ code: 0, output: "" });
   // After the restore, after the move and after the failover.

@@ -7,11 +7,11 @@ import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import type { OnEnd } from "./temporary-directory.ts";
 
 /** Starts a server for the tests of a file, which may change its configuration or kill it. It is available while tests run. */
-export function usePostgres(): PostgresServer {
+export function usePostgres(start = startPostgres): PostgresServer {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
-    server = await startPostgres();
-  }, 60_000);
+    server = await start();
+  }, 120_000);
   afterAll(() => server?.remove());
 
   function started(): PostgresServer {
@@ -33,6 +33,11 @@ export function usePostgres(): PostgresServer {
     startStandby: () => started().startStandby(),
     remove: () => started().remove(),
   };
+}
+
+/** Starts a standby of a server for the tests of a file, as {@link startSynchronousStandby} does. */
+export function useSynchronousStandby(primary: PostgresServer): PostgresServer {
+  return usePostgres(() => startSynchronousStandby(primary));
 }
 
 /** Starts a standby of a server, and waits until the server waits for it at every commit. */

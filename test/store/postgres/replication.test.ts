@@ -1,24 +1,18 @@
 /** With synchronous replication, no result is returned before the standby confirms it. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { defaultLimits, type Limits } from "../../../src/store/postgres/database.ts";
 import {
   createStoreUrl,
   runSql,
-  startSynchronousStandby,
   usePostgres,
+  useSynchronousStandby,
   withOption,
 } from "../../helpers/postgres.ts";
-import type { PostgresServer } from "../../helpers/postgres-server.ts";
 import { toEntry } from "../entries.ts";
 import { createUserUrl, openEngine, openStore, waitForRows } from "./stores.ts";
 
 const primary = usePostgres();
-let standby: PostgresServer;
-
-beforeAll(async () => {
-  standby = await startSynchronousStandby(primary);
-}, 60_000);
-afterAll(() => standby.remove());
+const standby = useSynchronousStandby(primary);
 
 const fern = toEntry(1n, "fern");
 const moss = toEntry(1n, "moss");
