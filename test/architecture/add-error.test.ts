@@ -1,10 +1,8 @@
 /** "Add an error number" of CONTRIBUTING, followed on a copy of the sources: the compiler and the tests name what is missing. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { run } from "../helpers/run.ts";
 import { apply, compile, createCopy, type Edit } from "../helpers/source-copy.ts";
 
-const run = promisify(execFile);
 const table = "src/core/errors.ts";
 
 const row: Edit = [

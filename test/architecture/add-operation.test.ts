@@ -1,12 +1,9 @@
 /** "Add an operation" of CONTRIBUTING, followed on a copy of the sources: the compiler names what is missing, and the rest derives. */
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
+import { run } from "../helpers/run.ts";
 import { apply, compile, createCopy, type Edit } from "../helpers/source-copy.ts";
-
-const run = promisify(execFile);
 
 const row: readonly Edit[] = [
   [

@@ -1,14 +1,10 @@
 /** The build of a checkout. */
-import { execFile } from "node:child_process";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import pnpmFile from "../../.pnpmfile.cjs";
+import { root, run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
 it("says that it needs the development packages if they are missing", async () => {
   const directory = await createTemporaryDirectory();
@@ -16,7 +12,7 @@ it("says that it needs the development packages if they are missing", async () =
   for (const path of sources) {
     await cp(join(root, path), join(directory, path), { recursive: true });
   }
-  const build = promisify(execFile)(process.execPath, [".build/build.js"], { cwd: directory });
+  const build = run(process.execPath, [".build/build.js"], { cwd: directory });
   await expect(build).rejects.toMatchObject({
     code: 1,
     stderr:
@@ -34,7 +30,7 @@ it("ignores the files that other package managers leave in a checkout", async ()
     ".pnp.loader.mjs",
   ];
   const args = ["check-ignore", "--no-index", ...names, ".yarn/install-state.gz"];
-  const { stdout } = await promisify(execFile)("git", args, { cwd: root });
+  const { stdout } = await run("git", args, { cwd: root });
   expect(stdout.trim().split("\n")).toEqual([...names, ".yarn/install-state.gz"]);
 });
 

@@ -1,11 +1,10 @@
 /** Contents of dist: each entry loads only what it needs, and no other package has to be installed. */
-import { execFile } from "node:child_process";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import { promisify } from "node:util";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import { root, run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 /** The parts of esbuild's metafile that the tests read (https://esbuild.github.io/api/#metafile). */
@@ -27,8 +26,6 @@ interface Import {
   readonly external?: boolean;
 }
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const metafile = await readFile(join(root, "dist/metafile-esm.json"), "utf8");
 const { outputs } = JSON.parse(metafile) as Metafile;
 

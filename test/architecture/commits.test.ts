@@ -1,14 +1,11 @@
 /** The check of the messages of commits. */
-import { execFile } from "node:child_process";
 import { copyFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
+import { root, run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const script = fileURLToPath(new URL("../../.build/check-commits.ts", import.meta.url));
 const tsx = import.meta.resolve("tsx");
 

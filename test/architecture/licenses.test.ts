@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { root } from "../helpers/run.ts";
 import manifest from "../../package.json" with { type: "json" };
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const notices = await readFile(join(root, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
 
 describe("the licenses of the bundled packages", () => {

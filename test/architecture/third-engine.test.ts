@@ -1,15 +1,14 @@
 /** A copy of the sources with another engine in the list works with that engine: no other code knows an engine by its name. */
 import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import type * as mainModule from "../../src/cli/main.ts";
 import { runCli, startServe } from "../helpers/run-cli.ts";
+import { root } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { describeStoreContract } from "../store/store-contract.ts";
 import { duckType } from "./programs/duck-engine.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const plants = ['{"id":1,"name":"fern"}', '{"id":9223372036854775807,"name":"moss","tag":"pot"}'];
 const token = "a-token-of-the-operator";
 

@@ -1,12 +1,11 @@
 /** The built types, as other programs use them. */
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { errorTable } from "../../src/core/errors.ts";
+import { root } from "../helpers/run.ts";
 import manifest from "../../package.json" with { type: "json" };
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const dist = join(root, "dist/");
 const files = Object.values(manifest.exports).flatMap((each) =>
   typeof each === "string" ? [] : [each.types],

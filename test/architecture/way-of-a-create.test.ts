@@ -1,11 +1,10 @@
 /** The lists in CONTRIBUTING that show the way of a create. */
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { listLoadedSources } from "../../.build/budget.ts";
+import { root } from "../helpers/run.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(posix.join(root, path), "utf8");
 const section = read(".github/CONTRIBUTING.md")
   .split(/^## /m)

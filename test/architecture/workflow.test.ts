@@ -1,13 +1,11 @@
 /** The workflows on GitHub. */
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { openScriptedServer } from "../client/scripted-server.ts";
+import { run } from "../helpers/run.ts";
 
-const run = promisify(execFile);
 const root = new URL("../../", import.meta.url);
 
 /** The part of a workflow that the tests read. */

@@ -1,18 +1,16 @@
 /** Measures kinds of clients: how they write a request, what their proxies add, and how long their connections live. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { findFreePort } from "../helpers/postgres-server.ts";
+import { run } from "../helpers/run.ts";
 import type { Load, LoadGenerator, LoadResult } from "./load.ts";
 import { bare, type Peer, sqlite } from "./peers.ts";
 import { isCommand, toProgramPath } from "./programs.ts";
 import { type Effort, runServerPart } from "./server-part.ts";
 import type { Row } from "./table.ts";
-
-const run = promisify(execFile);
 
 /** Kinds of clients that `raw-client.ts` imitates. */
 export type ClientKind = "one write" | "two writes" | "Connection: close" | "proxy headers";

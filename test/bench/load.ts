@@ -1,10 +1,8 @@
 /** Load on a server: by wrk where it is installed, which leaves most of the machine to the server, else by autocannon. */
-import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { run } from "../helpers/run.ts";
 import type { IdOrder } from "./requests.ts";
 
-const run = promisify(execFile);
 const script = fileURLToPath(new URL("wrk.lua", import.meta.url));
 const autocannon = fileURLToPath(new URL("../ecosystem/bench/autocannon.ts", import.meta.url));
 

@@ -1,13 +1,10 @@
 /** Prepares the programs that the benchmark measures: finds commands, bundles TypeScript and builds Go. */
-import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { run } from "../helpers/run.ts";
 import { bundle, sqliteWorker } from "../store/sqlite/bundle.ts";
-
-const run = promisify(execFile);
 
 /** GOPATH of the Go packages that Debian installs. */
 const debianGoPath = "/usr/share/gocode";

@@ -1,12 +1,10 @@
 /** A server as a child process, started for one trial. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { run } from "../helpers/run.ts";
 
 /** Unit of CPU times in /proc: Linux reports hundredths of a second on every platform of Node. */
 const tickUs = 10_000;

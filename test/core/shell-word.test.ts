@@ -1,9 +1,8 @@
 /** Quotes any text as one word of a shell command. */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { toShellWord } from "../../src/core/messages.ts";
+import { run } from "../helpers/run.ts";
 
 it.each([
   ["http://127.0.0.1:7526/v1", "http://127.0.0.1:7526/v1"],
@@ -23,6 +22,6 @@ it("quotes any text so that a shell reads it unchanged", async () => {
   });
   const texts = [...fc.sample(hostile, 300), ...fc.sample(fc.webUrl(), 100)];
   const command = `printf '%s\\0' ${texts.map(toShellWord).join(" ")}`;
-  const { stdout } = await promisify(execFile)("sh", ["-c", command]);
+  const { stdout } = await run("sh", ["-c", command]);
   expect(stdout.split("\0").slice(0, -1)).toEqual(texts);
 });

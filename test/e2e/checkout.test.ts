@@ -1,16 +1,15 @@
 /** A checkout of the repository. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { killGroup } from "../helpers/kill-group.ts";
 import { copyCheckout } from "../helpers/pack.ts";
+import { run } from "../helpers/run.ts";
 
-const run = promisify(execFile);
 let directory: string;
 let checkout: string;
 

@@ -1,8 +1,6 @@
 /** The examples of the topic deploy: a container, a manifest for Kubernetes, and units of systemd. */
-import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { serveOptions } from "../../src/cli/options/local.ts";
@@ -11,9 +9,9 @@ import { createCertificate } from "../helpers/certificate.ts";
 import { findProgram } from "../helpers/installed-programs.ts";
 import { postPlant } from "../helpers/post-plant.ts";
 import { startProxy } from "../helpers/proxies.ts";
+import { run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const run = promisify(execFile);
 const root = new URL("../../", import.meta.url);
 const manual = await readFile(new URL("src/manual/deploy.md", root), "utf8");
 const containerFile = await readFile(new URL(".containerfile", root), "utf8");

@@ -1,14 +1,13 @@
 /** Clients whose creates are slow, fail or get no response retry until every plant is in the store. */
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { Agent, RetryAgent } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { mintToken } from "../../src/auth/authenticator.ts";
 import { hasCurl } from "../helpers/installed-programs.ts";
 import { createStoreUrl, usePostgres } from "../helpers/postgres.ts";
 import { parseLines, runCli, startServe } from "../helpers/run-cli.ts";
+import { run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const token = mintToken();
@@ -37,7 +36,7 @@ const sendWithPlantstore: Client = async (url, own) => {
 const sendWithCurl: Client = async (url, own) => {
   const home = await createTemporaryDirectory();
   return sendEach(own, async (plant) => {
-    const { stdout } = await promisify(execFile)("curl", [
+    const { stdout } = await run("curl", [
       "--silent",
       "--fail",
       "--retry",

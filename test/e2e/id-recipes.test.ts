@@ -1,14 +1,13 @@
 /** Pipes of the manual and of help that pass ids keep each digit: 2^53 + 1 is not 2^53, as some parsers of JSON round it. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { deleteCommand } from "../../src/cli/commands/delete.ts";
 import { getCommand } from "../../src/cli/commands/read.ts";
+import { root } from "../helpers/run.ts";
 import { createHome, runShell } from "../helpers/shell.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const token = "token-of-a-copy";
 const [even, odd] = [9007199254740992n, 9007199254740993n];
 const neighbour = { id: even, name: "plant", tag: "tree" };

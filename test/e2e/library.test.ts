@@ -1,14 +1,9 @@
 /** The package in another program: the documented examples run, and the package does not affect the program. */
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { compileProject, createProject } from "../helpers/node-project.ts";
-
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { root, run } from "../helpers/run.ts";
 
 /** Reads the TypeScript programs in a file of the documentation. */
 async function readExamples(path: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 /** The packed package, installed into an empty folder without a network and without scripts. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
@@ -17,14 +17,10 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { copyCheckout, pack, packCheckout } from "../helpers/pack.ts";
-
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { root, run } from "../helpers/run.ts";
 
 /** The part of esbuild's metafile that the tests read. */
 interface Bundled {

@@ -1,15 +1,14 @@
 /** The picture in the README matches what it shows. `npm run draw` draws it again. */
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { drawSession, pictureColumns } from "../../.build/pictures.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { startSession } from "../helpers/pseudo-terminal.ts";
+import { root } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const pictures = join(root, ".github/pictures");
 const commands = [
   "plantstore create --id 1 --name fern",

@@ -1,13 +1,11 @@
 /** The workflow that publishes a version, with files as the registry and the releases. */
-import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const run = promisify(execFile);
 const workflow = new URL("../../.github/workflows/publish.yml", import.meta.url);
 /** Acts as npm and gh. */
 const services = new URL("../helpers/programs/release-services.sh", import.meta.url);

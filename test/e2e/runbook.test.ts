@@ -1,15 +1,14 @@
 /** The commands of the topic operations, in their order, on a machine with nothing but the command and two databases. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { openScriptedServer } from "../client/scripted-server.ts";
 import { hasCurl } from "../helpers/installed-programs.ts";
 import { runSql, usePostgres, useSynchronousStandby } from "../helpers/postgres.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
+import { root } from "../helpers/run.ts";
 import { createHome, runShell } from "../helpers/shell.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const primary = usePostgres();
 const standby = useSynchronousStandby(primary);
 

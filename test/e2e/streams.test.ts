@@ -3,12 +3,12 @@ import { execFile } from "node:child_process";
 import { mkdir, open, readFile, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
 import { startSession } from "../helpers/pseudo-terminal.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { startBinary } from "../helpers/run-binary.ts";
 import { parseLines } from "../helpers/run-cli.ts";
+import { run } from "../helpers/run.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -180,7 +180,7 @@ describe("a named pipe", () => {
 
   async function makePipe(): Promise<string> {
     const path = join(home, "pipe");
-    await promisify(execFile)("mkfifo", [path]);
+    await run("mkfifo", [path]);
     return path;
   }
 

@@ -1,9 +1,7 @@
 /** `plantstore/client` where its condition `browser` applies: in a browser, and in Jest with jsdom. */
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { openScriptedServer } from "../client/scripted-server.ts";
 import { Faults } from "../../src/server/faults.ts";
@@ -11,10 +9,9 @@ import { noFaults } from "../helpers/no-faults.ts";
 import { findBrowser } from "../helpers/installed-programs.ts";
 import { createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
+import { root, run } from "../helpers/run.ts";
 import { openBrowser } from "./open-browser.ts";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 const client = await readFile(join(root, "dist/browser/client.js"), "utf8");
 

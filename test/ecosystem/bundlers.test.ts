@@ -1,13 +1,10 @@
 /** The client in a program that webpack bundles as an ES module for Node. */
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import webpack from "webpack";
 import { createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-
-const run = promisify(execFile);
+import { run } from "../helpers/run.ts";
 
 const program = `
 import { createClient } from "plantstore/client";

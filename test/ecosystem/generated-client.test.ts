@@ -1,16 +1,12 @@
 /** A client of openapi-typescript and openapi-fetch, generated from the OpenAPI document, compiles and keeps ids exact. */
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import ts from "typescript";
 import { expect, it } from "vitest";
 import { compileProject, createProject } from "../helpers/node-project.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
+import { root, run } from "../helpers/run.ts";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const packages = {
   "openapi-fetch": join(root, "test/ecosystem/node_modules/openapi-fetch"),
   "lossless-json": join(root, "node_modules/lossless-json"),

@@ -6,20 +6,17 @@
  * Usage: tsx test/ecosystem/install-matrix.ts [[checkout:]MANAGER/NODE...], such as `npm@12/24 checkout:pnpm@11/22`; by default
  * all of them.
  */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { killGroup } from "../helpers/kill-group.ts";
 import { pack } from "../helpers/pack.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
+import { root, run } from "../helpers/run.ts";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const checkoutPrefix = "checkout:";
 const nodes = ["20", "22", "24", "26"];
 /** Node 20 has no SQLite. */

@@ -1,19 +1,17 @@
 /** The packed tarball, installed with pnpm and Yarn without a network. test/e2e/package.test.ts installs it with npm. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { killGroup } from "../helpers/kill-group.ts";
 import { pack } from "../helpers/pack.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
+import { root, run } from "../helpers/run.ts";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = join(root, "node_modules");
 const ecosystem = fileURLToPath(new URL("node_modules", import.meta.url));
 const attw = join(ecosystem, "@arethetypeswrong/cli/dist/index.js");

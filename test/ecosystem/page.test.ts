@@ -1,13 +1,12 @@
 /** Tests the page in a real browser. */
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { promisify } from "node:util";
 import type { AxeResults } from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { findBrowser } from "../helpers/installed-programs.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
+import { run } from "../helpers/run.ts";
 import { openBrowser } from "./open-browser.ts";
 
 let browser: Browser;
@@ -334,7 +333,7 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     const command = await page.locator(`#${name}`).textContent();
     const script = `${name}() { printf '%s\\0' "$@"; }; ${command}`;
     const env = { PLANTSTORE_TOKEN: "$" };
-    const { stdout } = await promisify(execFile)("/bin/sh", ["-c", script], { env });
+    const { stdout } = await run("/bin/sh", ["-c", script], { env });
     return stdout.split("\0").slice(0, -1);
   }
 

@@ -1,16 +1,13 @@
 /** The examples of `plantstore help testing`, and Jest, in projects of their own that have the built package installed. */
-import { execFile } from "node:child_process";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { findBrowser } from "../helpers/installed-programs.ts";
 import { createProject } from "../helpers/node-project.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
+import { root, run } from "../helpers/run.ts";
 
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
 const manual = await readFile(join(root, "src/manual/testing.md"), "utf8");
 

@@ -1,11 +1,8 @@
 /** A disk that can lose its power: an ext4 file system in a file. Only flushed data survives. */
-import { execFile } from "node:child_process";
 import { copyFile, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { run } from "./run.ts";
 
 /** A mounted disk. */
 export interface LoopDisk {

@@ -1,13 +1,8 @@
 /** Projects of other programs, in which the built package is installed. */
-import { execFile } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { root, run } from "./run.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
-
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
  * Creates a project of ES modules.

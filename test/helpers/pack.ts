@@ -1,12 +1,7 @@
 /** Makes the tarball of the package, or takes the one that will be released. */
-import { execFile } from "node:child_process";
 import { cp, mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
-const root = fileURLToPath(new URL("../..", import.meta.url));
+import { root, run } from "./run.ts";
 
 /** Files that npm and the build read. */
 const sources = [

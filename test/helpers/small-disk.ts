@@ -1,12 +1,9 @@
 /** A small disk in memory, which a test fills up. */
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
+import { run } from "./run.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
-
-const run = promisify(execFile);
 
 /** Checks whether this user may mount disks. */
 export async function canMountSmallDisks(): Promise<boolean> {

@@ -1,14 +1,9 @@
 /** Copies of the sources, on which tests follow the recipes of CONTRIBUTING. */
-import { execFile } from "node:child_process";
 import { cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { expect } from "vitest";
+import { root, run } from "./run.ts";
 import { createTemporaryDirectory } from "./temporary-directory.ts";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const run = promisify(execFile);
 
 /** A text of a file, and what follows it in the copy. */
 export type Edit = readonly [file: string, after: string, added: string];

@@ -1,12 +1,11 @@
 /** A reader of an existing store: reads the acknowledged plants, and changes nothing. */
-import { execFile } from "node:child_process";
 import { readdir, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { isForMainThread } from "../../../src/store/sqlite/driver.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
+import { run } from "../../helpers/run.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 import { expectRejection } from "../expect-rejection.ts";
@@ -98,7 +97,7 @@ describe("a reader that cannot open a log, as on a read-only disk,", () => {
     const disk = await openLoopDisk();
     onTestFinished(() => disk.close());
     const copy = await createCrashed(join(disk.directory, "copy.db"));
-    await promisify(execFile)("mount", ["-o", "remount,ro", disk.directory]);
+    await run("mount", ["-o", "remount,ro", disk.directory]);
     await expectRejection(
       openSqliteReader(copy),
       "unusable",
