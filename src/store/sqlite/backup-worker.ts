@@ -20,13 +20,9 @@ import { findDamage, type PlantRow, readAllPlants } from "./rows.ts";
 export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
 
 /** Opens a store to read. @throws StoreError or an error of SQLite, as its methods do */
-export async function openWholeFile(
-  { path, realPath }: Pick<StoreFile, "path" | "realPath">,
-  schema = sqliteSchema,
-) {
+export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" | "realPath">) {
   const provider = await loadSqlite();
-  const assertReadable = (database: SqliteDatabase): number =>
-    assertUpgradable(database, path, schema);
+  const assertReadable = (opened: SqliteDatabase): number => assertUpgradable(opened, path);
   const database = openDatabaseToRead(provider, realPath, assertReadable);
   const count = (table: string): number => {
     const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
@@ -56,7 +52,7 @@ export async function openWholeFile(
       const finding = readPragma(database, "integrity_check(1)");
       if (finding !== "ok") throw createDamageError(path, finding);
       const version = assertReadable(database);
-      const release = schema.find((step) => step.version === version)?.release;
+      const release = sqliteSchema.find((step) => step.version === version)?.release;
       return { plants: checkPlants(database, path), tokens: count("tokens"), version, release };
     },
     close: () => database.close(),

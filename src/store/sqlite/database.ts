@@ -82,7 +82,7 @@ export function openDatabase(
 export function openDatabaseToRead(
   provider: SqliteProvider,
   path: string,
-  check: (database: SqliteDatabase, path: string) => void = assertCurrent,
+  check: (database: SqliteDatabase, path: string) => unknown = assertCurrent,
 ): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     database.exec("PRAGMA query_only = ON");
@@ -317,9 +317,9 @@ function migrate(database: SqliteDatabase, path: string, schema = sqliteSchema):
  * @param path for messages
  * @throws StoreError `unusable`
  */
-export function assertCurrent(database: SqliteDatabase, path: string, schema = sqliteSchema): void {
-  const version = assertUpgradable(database, path, schema);
-  if (findMissingSteps(schema, version, path).length > 0) throw createStoreError(older, path);
+function assertCurrent(database: SqliteDatabase, path: string): void {
+  const version = assertUpgradable(database, path);
+  if (findMissingSteps(sqliteSchema, version, path).length > 0) throw createStoreError(older, path);
 }
 
 /**
@@ -329,14 +329,10 @@ export function assertCurrent(database: SqliteDatabase, path: string, schema = s
  * @returns the version
  * @throws StoreError `unusable`
  */
-export function assertUpgradable(
-  database: SqliteDatabase,
-  path: string,
-  schema = sqliteSchema,
-): number {
+export function assertUpgradable(database: SqliteDatabase, path: string): number {
   const version = readVersion(database);
   if (version === 0) throw createStoreError(foreignDatabase, path);
-  findMissingSteps(schema, version, path);
+  findMissingSteps(sqliteSchema, version, path);
   return version;
 }
 

@@ -7,11 +7,7 @@ import {
   restoreSqliteFile,
   verifySqliteFile,
 } from "../../../src/store/sqlite/backup.ts";
-import {
-  assertCurrent,
-  openDatabase,
-  openDatabaseToRead,
-} from "../../../src/store/sqlite/database.ts";
+import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { change, createStore, fern, readPlants, toWork } from "../../helpers/stored-plants.ts";
@@ -145,12 +141,4 @@ describe("a store of version 5", () => {
     const engine = await openEngine(other);
     expect(await engine.list({ limit: 9 })).toStrictEqual(plants);
   });
-});
-
-it("a store without the last step is not changed by commands that only read", async () => {
-  const path = await createStore();
-  const before = await readFile(path);
-  const check: typeof assertCurrent = (database) => assertCurrent(database, path, nextSchema);
-  expect(() => openDatabaseToRead(provider, path, check)).toThrow("is from an older plantstore");
-  expect((await readFile(path)).equals(before)).toBe(true);
 });

@@ -17,7 +17,7 @@ timeouts, such as --max-body and --drain.`,
     "plantstore serve --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore serve --ephemeral --json",
     "plantstore serve --ephemeral --seed plants.ndjson",
-    "plantstore serve --host :: --tls-cert fullchain.pem --tls-key privkey.pem",
+    "plantstore serve --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
   environment: describeVariables(
     "PLANTSTORE_TOKEN",
