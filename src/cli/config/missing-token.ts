@@ -19,19 +19,19 @@ export async function explainMissingToken(
   io: Io,
   signal: AbortSignal,
 ): Promise<CommandError | UnavailableError> {
+  const isDefault = readDefaultUrl(io)?.value === baseUrl;
+  const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
   const origins = await listSavedOrigins(findConfigDirectory(io));
   const similar = origins.find(
     (origin) => toAddress(origin) === toAddress(toEndpoint(baseUrl).origin),
   );
   if (similar !== undefined) {
-    const message = `no token for ${baseUrl}, but one is saved for ${similar}: did you mean that URL?`;
+    const message = `no token for ${baseUrl}, but one is saved for ${similar}: use that URL, or run "${login}"`;
     return new CommandError("tokenRejected", message);
   }
   const server = await checkLocalServer(baseUrl, signal);
   const cause = server?.state === "unknown" ? server.cause : undefined;
   if (cause?.reason === "refused") return cause;
-  const isDefault = readDefaultUrl(io)?.value === baseUrl;
-  const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
   const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;
   const advice = `no token for ${baseUrl}${known}: ${adviseLogin(login, server)}`;
   return new CommandError(

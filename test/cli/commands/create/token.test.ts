@@ -116,7 +116,7 @@ describe("without a token", () => {
   ])("create sends nothing and names the saved origin with %s", async (_what, part, other) => {
     const origin = server.url.replace(part, other);
     await saveCredential(directory, { origin, token: "a" });
-    const problem = `error: no token for ${server.url}, but one is saved for ${origin}: did you mean that URL?\n`;
+    const problem = `error: no token for ${server.url}, but one is saved for ${origin}: use that URL, or run "plantstore login"\n`;
     expect(await create([])).toExit(4, problem);
     expect(sentRequests()).toEqual([]);
   });
