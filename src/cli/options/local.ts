@@ -307,16 +307,15 @@ export const listOptions = {
 } as const satisfies Options;
 
 /** Lifetime of a token: 1 minute … 10 years. */
-const tokenTime = types.duration(
-  { min: types.msPerUnit.m, max: 3650 * types.msPerUnit.d },
-  "90m, 12h or 30d",
-);
+const tokenTimes = { min: types.msPerUnit.m, max: 3650 * types.msPerUnit.d };
+const tokenTime = types.duration(tokenTimes, "90m, 12h or 30d");
+const tokenTimeOrDay = types.duration(tokenTimes, "90m, 12h, 30d or 2030-12-31");
 
 /** As {@link tokenTime}, also as the day at whose start in UTC it ends, such as `2026-12-31`. */
 const lifetime = {
-  ...tokenTime,
+  ...tokenTimeOrDay,
   parse(text: string): number {
-    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return tokenTime.parse(text);
+    if (!/^\d{4}-\d\d-\d\d$/.test(text)) return tokenTimeOrDay.parse(text);
     const end = new Date(text);
     const timeMs = end.getTime() - Date.now();
     // JavaScript takes 2030-02-31 for 2030-03-03.

@@ -88,7 +88,7 @@ describe("token issue", () => {
   it.each(["0d", "", "30", "30s", "59s", "-1d", "3651d", "1y", "1 d"])(
     "--expires %j is rejected, and no token is issued",
     async (text) => {
-      const problem = `--expires must be a time such as 90m, 12h or 30d, from 1m to 3650d (got "${text}")`;
+      const problem = `--expires must be a time such as 90m, 12h, 30d or 2030-12-31, from 1m to 3650d (got "${text}")`;
       expect(await runToken(["issue", `--expires=${text}`])).toExit(2, containing(problem));
       expect(await readTokens()).toEqual([]);
     },
