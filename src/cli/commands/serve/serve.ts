@@ -278,7 +278,10 @@ export function explainListening(
   // The address is not the reason.
   if (hasTooManyFiles(error) || !systemCode.test(code)) return undefined;
   const address = socketFd === undefined ? (socketPath ?? `port ${port} on ${host}`) : passedSocket;
-  const free = socketPath === undefined ? "a port above 1023" : "an existing, writable directory";
+  const free =
+    socketPath === undefined
+      ? `a port above 1023 with ${flag ?? "--port"}`
+      : "an existing, writable directory with --socket";
   const anyFlag = flag ?? (socketPath === undefined ? "--host or --port" : "--socket");
   const checkHost = `check ${flag ?? "--host"}`;
   const toProblem = (): string => {
@@ -286,7 +289,7 @@ export function explainListening(
       case "EADDRINUSE":
         return `${address} is already in use: stop the other process, or choose another with ${anyFlag}`;
       case "EACCES":
-        return `not permitted to listen on ${address}: choose ${free} with ${anyFlag}`;
+        return `not permitted to listen on ${address}: choose ${free}`;
       case "EADDRNOTAVAIL":
         return `${host} is not an address of this machine: ${checkHost}`;
       case "EAI_AGAIN":
