@@ -23,6 +23,8 @@ import { listTopics } from "./topics.ts";
 const versionCode = "commander.version";
 /** Longer lines of help are hard to read. */
 const maxColumns = 80;
+/** With fewer columns beside the flags, the texts are not wrapped. */
+const minTextColumns = 20;
 /** UTF-16 code units of a message that quotes the command line. */
 const maxMessage = 1000;
 
@@ -87,6 +89,7 @@ function createProgram(state: ParseState): Commander {
     getOutHelpWidth: toWidth,
     getErrHelpWidth: toWidth,
   });
+  program.configureHelp({ minWidthToWrap: minTextColumns });
   declare(program.summary(state.program.summary), state.program, state);
   return program.option(...versionFlag).on("option:version", () => {
     throw new CommanderError(exitCodes.done.code, versionCode, "");
@@ -165,11 +168,12 @@ function toList(
 ): string {
   if (items.length === 0 && note === undefined) return "";
   const helper = commander.createHelp();
-  helper.prepareContext({ helpWidth: maxColumns });
+  const helpWidth = commander.configureOutput().getOutHelpWidth?.() ?? maxColumns;
+  helper.prepareContext({ helpWidth });
   const width = Math.max(0, ...items.map(([term]) => term.length));
   const lines = items.map(([term, meaning]) => helper.formatItem(term, width, meaning, helper));
   if (note !== undefined) {
-    lines.push(helper.boxWrap(note, maxColumns - 2).replaceAll(/^/gm, "  "));
+    lines.push(helper.boxWrap(note, helpWidth - 2).replaceAll(/^/gm, "  "));
   }
   return `\n${[heading, ...lines].join("\n")}\n`;
 }

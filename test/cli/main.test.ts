@@ -63,6 +63,14 @@ describe("help", () => {
     },
   );
 
+  it("is wrapped at the width of a narrow terminal, except for usage and examples", async () => {
+    const { stdout } = await runCli(["create", "--help"], { terminals: allTerminals, columns: 50 });
+    const [texts = ""] = stdout.split("\nExamples:\n");
+    expect(Math.max(...texts.split("\n").map((line) => line.length)), texts).toBeLessThanOrEqual(
+      50,
+    );
+  });
+
   it("groups the commands that need a server and those that need a store", async () => {
     const { stdout } = await runCli(["--help"]);
     const groups = [...stdout.matchAll(/^([A-Z][-a-z, ]+):\n((?: {2}[a-z].*\n)+)/gm)].map(
