@@ -118,6 +118,11 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
       ].join(""),
     )
     .exitOverride((error) => {
+      const [word = "-"] = commander.args;
+      // Commander prints the help of the group for an unknown command with --help.
+      if (error.code === "commander.helpDisplayed" && commands !== undefined && word[0] !== "-") {
+        commander.parse([word], { from: "user" });
+      }
       throw error.exitCode === 0 || error.code === "commander.help"
         ? error
         : toUsageError(error, commander, command, state.argv);

@@ -223,6 +223,12 @@ describe("wrong usage", () => {
 
   it.each<[words: string, usage: string, problem: string | RegExp]>([
     ["creat", root, "unknown command 'creat' (Did you mean create?)"],
+    ["creat --help", root, "unknown command 'creat' (Did you mean create?)"],
+    [
+      "token isue --help",
+      toUsage("token", "[command]"),
+      "unknown command 'isue' (Did you mean issue?)",
+    ],
     ["help creat", help, "unknown command or topic 'creat' (Did you mean create?)"],
     [
       "help configuratoin",
