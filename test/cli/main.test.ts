@@ -288,6 +288,7 @@ describe("wrong usage", () => {
   it.each([
     ["doctor", `no 'doctor': "plantstore status" shows settings and finds problems`],
     ["import plants.csv", `no 'import': "plantstore create" creates plants, also from files`],
+    ["remove 7", `no 'remove': "plantstore delete" deletes plants from a store`],
     ["put --id 1", `no 'put': "plantstore create" creates plants, also from files`],
     [
       "update",

@@ -13,6 +13,7 @@ export const helpRow: CommandRow = {
 
 const showsStatus = `"plantstore status" shows settings and finds problems`;
 const creates = `"plantstore create" creates plants, also from files`;
+const deletes = `"plantstore delete" deletes plants from a store`;
 const reads = `"plantstore list" prints plants, and "plantstore get ID" prints one`;
 
 export const plantstoreCommand: Command = {
@@ -159,7 +160,8 @@ export const plantstoreCommand: Command = {
     add: creates,
     put: creates,
     update: `"plantstore create" replaces a plant if its server runs with --on-conflict replace`,
-    rm: `"plantstore delete" deletes plants from a store`,
+    rm: deletes,
+    remove: deletes,
     show: reads,
     ls: reads,
     count: `"plantstore list --count" counts plants`,
