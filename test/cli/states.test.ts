@@ -71,7 +71,7 @@ function findSentence(name: CommandName, { stdout, stderr }: CliResult, subject:
   return toSentence(
     line
       .replace(/^error: /, "")
-      .replace("; run the same command again", "")
+      .replace(/; (?:replace the token, then )?run the same command again/, "")
       .replace("standard input", "PLANTSTORE_TOKEN"),
   );
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { LocatedError } from "../../../records/located-error.ts";
-import { StoppedError } from "../../../client/results.ts";
+import { categorizeError, StoppedError } from "../../../client/results.ts";
 import { toShellWord } from "../../../core/messages.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
@@ -231,8 +231,12 @@ function toResume(
   { position, paths }: RecordInput,
   { options, flags }: CreateRun,
 ): { readonly advice: string; readonly command?: string } {
-  const isSyntax = failure instanceof CommandError && failure.cause instanceof InputSyntaxError;
-  const correct = isSyntax ? "correct the input, then " : "";
+  let correct = "";
+  if (failure instanceof CommandError && failure.cause instanceof InputSyntaxError) {
+    correct = "correct the input, then ";
+  } else if (failure instanceof StoppedError && hasRejectedToken(failure)) {
+    correct = "replace the token, then ";
+  }
   if (tally.total === 0) return { advice: `${correct}run the same command again` };
   const { rejectsPath } = options;
   const isChanged = rejectsPath !== undefined && tally.missing > 0;
@@ -243,6 +247,10 @@ function toResume(
   const command = toCommandLine("create", createOptions, { ...flags, fromLine: `${line}` });
   const rest = paths.slice(paths.indexOf(path));
   return { advice, command: [command, ...rest.map(toShellWord)].join(" ") };
+}
+
+function hasRejectedToken({ cause }: StoppedError): boolean {
+  return "ok" in cause && categorizeError(cause.error.error) === "tokenRejected";
 }
 
 /** Reports why a run ended early. @returns the exit code */

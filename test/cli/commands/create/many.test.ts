@@ -666,7 +666,7 @@ describe("a run that ends early", () => {
     const env = { PLANTSTORE_TOKEN: "wrong" };
     expect(await runCli(["create", "-"], { server, env, stdin })).toExit(
       4,
-      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; run the same command again\)\n$/,
+      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; replace the token, then run the same command again\)\n$/,
     );
   });
 
