@@ -22,7 +22,7 @@ const minCutWidth = 8;
 
 /**
  * Formats a line of headings, and one line per row. Cells that are too long are cut. An empty text is `""`; an absent
- * value is blank.
+ * value is blank. On a terminal that is too narrow, each cell gets a line of its own.
  *
  * @param width columns of the terminal; 0 or undefined if it reports none
  */
@@ -36,6 +36,8 @@ export function toTable<Row>(
     ...rows.map((row) => columns.map(({ read }) => toCell(read(row)))),
   ];
   const widths = fitWidths(lines, columns, width || defaultColumns);
+  const total = widths.reduce((sum, each) => sum + each, gap.length * (columns.length - 1));
+  if (width && total > width) return toBlocks(rows, columns, width);
   const shown = lines.map((cells) => {
     const padded = cells.map((cell, index) => {
       const columnWidth = widths[index] ?? 0;
@@ -69,6 +71,22 @@ export function toItem(
   const indent = column + longest > width ? narrowIndent : column;
   const lines = wrapText(text, width, toTextWidth(beginning), indent);
   return `${lines.startsWith("\n") ? beginning.trimEnd() : beginning}${lines}\n`;
+}
+
+function toBlocks<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  width: number,
+): string {
+  const nameWidth = Math.max(...columns.map(({ name }) => name.length));
+  const blocks = rows.map((row) =>
+    columns.flatMap(({ name, read }) => {
+      const cell = read(row);
+      if (cell === undefined) return [];
+      return toItem(name.toUpperCase(), nameWidth, toCell(cell), width);
+    }),
+  );
+  return blocks.map((lines) => lines.join("")).join("\n");
 }
 
 function toCell(text: string | undefined): string {

@@ -77,3 +77,12 @@ it("distinguishes an empty tag from an absent one", () => {
     ]),
   ).toEqual([' 1  fern  ""', " 2  fern"]);
 });
+
+it("gives each cell a line of its own on a terminal that is too narrow", () => {
+  const plants = [
+    { id: 1n, name: "fern\n", tag: "" },
+    { id: -20n, name: "観" },
+  ];
+  const table = toTable(plants, plantRows.columns, 16);
+  expect(table).toBe('ID    1\nNAME  fern\\u000a\nTAG   ""\n\nID    -20\nNAME  観\n');
+});
