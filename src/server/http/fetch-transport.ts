@@ -147,7 +147,8 @@ class FetchRequest implements ServerRequest, ByteHolder {
     this.isLate = isLate;
     this.signal = request.signal;
     this.#stream = request.body;
-    this.#body = new IncomingBody(this, headers, admission);
+    // Its stream ends the body, whatever a Content-Length says.
+    this.#body = new IncomingBody(this, {}, admission);
     this.#requestTimeoutMs = requestTimeoutMs;
     this.response = new Promise((resolve) => (this.#resolve = resolve));
     this.failure = new Promise((_, reject) => (this.#reject = reject));
@@ -156,7 +157,10 @@ class FetchRequest implements ServerRequest, ByteHolder {
 
   readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
     const result = this.#body.read(maxBytes, use);
-    void this.#receive();
+    void this.#receive().catch((error: unknown) => {
+      this.#reject(error);
+      this.#body.end(requestCut);
+    });
     return result;
   }
 
@@ -178,9 +182,6 @@ class FetchRequest implements ServerRequest, ByteHolder {
         if (!this.#body.add(piece.value)) return;
       }
       this.#body.end();
-    } catch (error) {
-      this.#reject(error);
-      this.#body.end(requestCut);
     } finally {
       clearTimeout(timer);
       // The caller of `fetch` decides about the rest of the body.

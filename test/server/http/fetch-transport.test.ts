@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { Faults } from "../../../src/server/faults.ts";
 import { noFaults } from "../../helpers/no-faults.ts";
 import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
-import { startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
+import { openServer, startServer, type TestServer, testToken } from "../../helpers/plant-server.ts";
 import { startRecordedServer } from "../../helpers/recorded-server.ts";
 
 const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
@@ -162,6 +162,23 @@ describe("reads a body", () => {
     const locked = create();
     locked.body?.getReader();
     await expect(server.server.fetch(locked)).rejects.toThrow(TypeError);
+  });
+
+  it("and rejects like fetch if its stream is locked before the server has started", async () => {
+    await using server = await openServer();
+    const request = create();
+    const response = server.server.fetch(request);
+    request.body?.getReader();
+    server.start();
+    await expect(response).rejects.toThrow(TypeError);
+    expect(server.errors).toEqual([]);
+  });
+
+  it.each(["abc", "5", "500"])("whose Content-Length is %s, by its stream", async (length) => {
+    await using server = await startServer();
+    const sent = { ...headers, "content-length": length };
+    expect((await server.server.fetch(create(fern, { headers: sent }))).status).toBe(200);
+    await expect.poll(() => server.server.readLoad().waitingBytes).toBe(0);
   });
 
   it("and rejects like fetch if its stream fails", async () => {
