@@ -236,7 +236,7 @@ export class IncomingBody {
     this.#maxBytes = maxBytes;
     const error = this.#error ?? this.#admission.hold(this.#holder, this.#buffer.length);
     if (error !== undefined) this.end(error);
-    if (this.#hasEnded) return use(error ?? this.#take(), false);
+    if (this.#hasEnded) return use(this.#take(error), false);
     this.#admission.startTransfer(this.#holder);
     return new Promise((resolve) => {
       this.#settle = (result) => resolve(use(result, true));
@@ -256,7 +256,7 @@ export class IncomingBody {
     this.#hasEnded = true;
     this.#error = error;
     this.#admission.endTransfer(this.#holder);
-    this.#settle?.(error ?? this.#take());
+    this.#settle?.(this.#take(error));
   }
 
   /** @returns an error if the body is over its limit, or does not fit in the memory of the server */
@@ -279,11 +279,11 @@ export class IncomingBody {
     return undefined;
   }
 
-  /** Returns the body, and keeps nothing of it while its plant waits for the store. */
-  #take(): Uint8Array {
+  /** Returns the result of the read. Keeps nothing of the body while its plant waits for the store, or its client stays. */
+  #take(error: RequestError | undefined): BodyResult {
     const body = this.#buffer.subarray(0, this.#length);
     this.#buffer = noBytes;
-    return body;
+    return error ?? body;
   }
 }
 

@@ -1,7 +1,12 @@
 /** Bodies in pieces: what the server holds of them, and what it counts. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/server/admission.ts";
 import { type BodyResult, IncomingBody, requestCut } from "../../src/server/request.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const limits = {
   maxBodyBytes: 2_000_000,
@@ -102,6 +107,25 @@ describe("a body in pieces", () => {
     body.end(requestCut);
     expect(await read(body)).toEqual({ kind: "malformedHttp", isLate: false });
     expect(admission.load.waitingBytes).toBe(0);
+  });
+
+  it("that is given up takes no memory while its client keeps the connection open", async () => {
+    const length = 100_000;
+    const bodies = Array.from({ length: 100 }, () => createTested().body);
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    const results = bodies.map(async (body) => {
+      const result = read(body, length);
+      body.add(Buffer.alloc(length));
+      body.add(Buffer.alloc(1));
+      return result;
+    });
+    expect(await Promise.all(results)).toMatchObject(bodies.map(() => ({ kind: "bodyTooLarge" })));
+    const toKept = (): number => {
+      collectGarbage();
+      return (process.memoryUsage().arrayBuffers - before) / bodies.length;
+    };
+    await expect.poll(toKept).toBeLessThan(length / 10);
   });
 });
 
