@@ -23,10 +23,15 @@ const groupAndOthersBits = 0o077;
 
 /** The path of the file with the token for an origin. */
 export function toTokenFile(configDirectory: string, origin: string): string {
-  // Letters stay as they are, or a long path of a socket would exceed the 255 bytes of a file name.
-  const name = origin.replaceAll(/[^\p{L}]/gu, encodeURIComponent);
-  return join(toTokenFolder(configDirectory), name + extension);
+  const name = encodeURIComponent(origin) + extension;
+  const folder = toTokenFolder(configDirectory);
+  if (name.length <= maxNameBytes) return join(folder, name);
+  // The letters in a long path of a socket stay as they are.
+  return join(folder, origin.replaceAll(/[^\p{L}]/gu, encodeURIComponent) + extension);
 }
+
+/** Maximum length of a file name. */
+const maxNameBytes = 255;
 
 /**
  * Reads what is saved for exactly this origin.
