@@ -122,9 +122,9 @@ export class Admission {
     return undefined;
   }
 
-  /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. */
+  /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. An empty body fits. */
   hold(holder: ByteHolder, bytes: number): RequestError | undefined {
-    if (this.#isOver(bytes)) {
+    if (bytes > 0 && this.#isOver(bytes)) {
       const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
       const wasTransfer = this.#transfers.has(holder);
       this.#makeRoom(bytes, error, (other) => this.#isSlow(other));

@@ -81,6 +81,14 @@ describe("a body in pieces", () => {
     expect(await result).toMatchObject({ kind: "overloaded" });
   });
 
+  it("that is empty always fits", async () => {
+    const { admission, body } = createTested({}, 5);
+    const other = { heldBytes: 0, transferStartedAtMs: 0, evict: () => {} };
+    admission.holdResponse(other, 6);
+    body.end();
+    expect(await read(body)).toEqual({ text: "", isLate: false });
+  });
+
   it("is counted from its read on, with the pieces that arrived before", async () => {
     const { admission, body } = createTested({ "content-length": "6" });
     body.add(Buffer.from("abc"));

@@ -181,6 +181,12 @@ describe("a server with all operations", () => {
     expect((await server.send("/plants/1".repeat(100), "PUT")).status).toBe(404);
   });
 
+  it("has no path of a plant if it only creates", async () => {
+    await using server = await startServer();
+    const response = await toSend(server)("/plants/1", "DELETE");
+    expect(await readError(response)).toEqual([400, 40400]);
+  });
+
   it("names a path in the message of 40500 by its template", async () => {
     await using server = await startWhole({ basePath: "/v1" });
     const response = await server.send(`/plants/${"x".repeat(500)}`, "PUT");
