@@ -184,7 +184,7 @@ describe("a server with all operations", () => {
   it("has no path of a plant if it only creates", async () => {
     await using server = await startServer();
     const response = await toSend(server)("/plants/1", "DELETE");
-    expect(await readError(response)).toEqual([400, 40400]);
+    expect(await readError(response)).toEqual([404, 40400]);
   });
 
   it("names a path in the message of 40500 by its template", async () => {
