@@ -8,7 +8,7 @@ export const createCommand: CommandBody = {
 as JSON in any layout (NDJSON, arrays, concatenated), or as a table if the name
 ends in .csv or .tsv. Prints the Plant or the Error of a single plant; for
 several, for names that end in .ndjson, .jsonl, .csv or .tsv, and with --many a
-line of JSON for each. Repeating is safe: what exists is "unchanged".`,
+line of JSON for each (on a terminal: --json). Repeating is safe.`,
   options: { ...plantOptions, ...createOptions },
   examples: [
     "plantstore create --id 1 --name fern --tag pot",

@@ -84,7 +84,7 @@ export function createTextFormat(
         .join(""),
     request(level, record) {
       const { method, path = "", status, error, durationMs, requestId } = record;
-      const paint = level === "error" ? palette.error : level === "warn" ? palette.warning : String;
+      const paint = level === "error" ? palette.error : palette.warning;
       const shownStatus = status < 400 ? palette.success(String(status)) : paint(String(status));
       const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path)}`;
       const words = [shownStatus, request, ...toOutcome(level, record)];
