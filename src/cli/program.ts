@@ -119,7 +119,7 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     )
     .exitOverride((error) => {
       const [word = "-"] = commander.args;
-      // Commander prints the help of the group for an unknown command with --help.
+      // Commander prints the help of the group for an unknown command with --help. Without the flag, it throws its error.
       if (error.code === "commander.helpDisplayed" && commands !== undefined && word[0] !== "-") {
         commander.parse([word], { from: "user" });
       }

@@ -95,7 +95,7 @@ const systemReasons: Readonly<Record<string, string>> = {
 /** Returns the reason in a system error, such as `permission denied`, without its code and its path. */
 export function toSystemReason(error: unknown): string {
   const message = isError(error) ? error.message : String(error);
-  const [, code = "", words = message] = /^(?:listen )?(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];
+  const [, code = "", words = message] = /^(?:\w+ )?(E[A-Z0-9]+): ([^,]+)/.exec(message) ?? [];
   return systemReasons[code] ?? words;
 }
 

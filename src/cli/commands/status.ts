@@ -22,7 +22,7 @@ import { readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
-import { findIdleVariables, settings, statusOptions } from "../options/local.ts";
+import { findIgnoredVariables, settings, statusOptions } from "../options/local.ts";
 import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
@@ -118,7 +118,7 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   yield { subject: "config", ...(await checkDirectory("config", io).catch(toError(run))) };
   yield { subject: "data", ...(await checkDirectory("data", io).catch(toError(run))) };
   yield* listSettings(run);
-  for (const [subject, message] of findIdleVariables(io.env)) {
+  for (const [subject, message] of findIgnoredVariables(io.env)) {
     yield { subject, state: "warning", message };
   }
 }

@@ -21,8 +21,8 @@ import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 const issueCommand: CommandBody = {
   description: `Issues a token for a store and prints it on standard output. It is not shown
 again: the store keeps only its digest. Running servers accept the token within
-one second. The name may be that of another token, which this one is to replace: a
-warning says how to revoke it.`,
+one second. If another valid token has the same name, a warning says how to revoke
+it.`,
   options: tokenIssueOptions,
   examples: [
     "plantstore token issue",
@@ -110,7 +110,7 @@ async function issueToken(
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
   const tokens = name === "" ? [] : await store.listTokens();
-  const [other] = tokens.filter((each) => each.name === name && isActive(each, issuedAtMs));
+  const other = tokens.find((each) => each.name === name && isActive(each, issuedAtMs));
   if (other !== undefined) {
     const command = toStoreCommand(`token revoke ${other.prefix}`, run);
     await terminal.warning(`another valid token is named ${name}: "${command}" revokes it`);

@@ -368,8 +368,8 @@ export const settings: Options = Object.fromEntries(
 /** Variables that Kubernetes sets in each container for a service whose name begins with `plantstore`. */
 const serviceVariable = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP|SCTP))(?:_[A-Z0-9_]+)?$/;
 
-/** Finds variables that have no effect: those that Kubernetes has set, and unknown ones, which are mostly typing errors. */
-export function findIdleVariables(
+/** Finds variables that are ignored: those that Kubernetes has set, and unknown ones, which are mostly typing errors. */
+export function findIgnoredVariables(
   env: Io["env"],
 ): readonly (readonly [name: string, problem: string])[] {
   const names = Object.values(settings).map(({ env: name = "" }) => name);

@@ -5,10 +5,10 @@ import { createOptions, plantFlagList, plantOptions } from "../../options/remote
 
 export const createCommand: CommandBody = {
   description: `Creates plants: one from ${plantFlagList}, or those in files and standard input,
-as JSON in any layout (NDJSON, arrays, concatenated), or as a table if the name
-ends in .csv or .tsv. Prints the Plant or the Error of a single plant; for
-several, for names that end in .ndjson, .jsonl, .csv or .tsv, and with --many a
-line of JSON for each (on a terminal: --json). Repeating is safe.`,
+as JSON (NDJSON, arrays, concatenated), or as a table if the name ends in .csv
+or .tsv. Prints the Plant or the Error of a single plant. For several, for names
+that end in .ndjson, .jsonl, .csv or .tsv, and with --many it prints a line of
+JSON for each, on a terminal only with --json. Repeating is safe.`,
   options: { ...plantOptions, ...createOptions },
   examples: [
     "plantstore create --id 1 --name fern --tag pot",

@@ -8,7 +8,7 @@ import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
-import { findIdleVariables, serveOptions, storeOption } from "../../options/local.ts";
+import { findIgnoredVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
@@ -174,7 +174,7 @@ async function listWarnings(
     const { findCertificateProblems } = await import("./tls-files.ts");
     warnings.push(...findCertificateProblems(run));
   }
-  return [...warnings, ...findIdleVariables(io.env).map((problem) => problem.join(" "))];
+  return [...warnings, ...findIgnoredVariables(io.env).map((problem) => problem.join(" "))];
 }
 
 /** npm quotes the name for the shell. */
