@@ -31,6 +31,16 @@ it("lines of one turn are written together, in their order", async () => {
   expect(taken.filter((text) => text !== "")).toEqual(["a\nb\nc\n"]);
 });
 
+it("a line that is longer than a batch, and lines around it, are complete", async () => {
+  const { stream, taken, release } = createStuck();
+  release();
+  const output = openLogOutput(stream, () => undefined);
+  const lines = ["a\n", `${"é€😀".repeat(50_000)}\n`, "b\n", `${"€".repeat(20_000)}\n`, "c\n"];
+  for (const line of lines) output.write(line);
+  await output.close();
+  expect(taken.join("")).toBe(lines.join(""));
+});
+
 it("lines without room are dropped and counted, and memory is bounded", async () => {
   const { stream, taken, release } = createStuck();
   let told = 0;
