@@ -14,7 +14,8 @@ export async function withDirectory<T>(work: (directory: string) => Promise<T>):
 }
 
 /**
- * Runs measurements in turn, round after round, so that a slow phase of the machine affects all of them.
+ * Runs measurements in turn, round after round, so that a slow phase of the machine affects all of them. Their order is
+ * random, because the place in a round matters: one program in two places differed by 10 %.
  *
  * @returns the results of each measurement, in the order of the rounds
  */
@@ -24,7 +25,10 @@ export async function runRounds<T>(
 ): Promise<T[][]> {
   const results = measures.map((): T[] => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, measure] of measures.entries()) results[index]?.push(await measure());
+    const turns = measures.map((measure, index) => ({ measure, index, rank: Math.random() }));
+    for (const { measure, index } of turns.toSorted((a, b) => a.rank - b.rank)) {
+      results[index]?.push(await measure());
+    }
   }
   return results;
 }
