@@ -25,6 +25,7 @@ const versionCode = "commander.version";
 const maxColumns = 80;
 /** With fewer columns beside the flags, the texts are not wrapped. */
 const minTextColumns = 20;
+const topicNote = '"plantstore help TOPIC" prints a topic.';
 /** UTF-16 code units of a message that quotes the command line. */
 const maxMessage = 1000;
 
@@ -111,7 +112,7 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     .description(toParagraphs(command.description).join("\n\n"))
     .addHelpText("after", () =>
       [
-        toList("Topics:", [], isRoot ? describeTopics() : undefined, commander),
+        isRoot ? toList("Topics:", listTopics(), topicNote, commander) : "",
         toList("Environment (empty means unset):", environment, variables, commander),
         toList("Exit codes:", toExitCodeItems(command), exitCodesNote, commander),
         ["\nExamples:", ...command.examples, ""].join("\n  ").trimEnd(),
@@ -150,10 +151,6 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     for (const argument of row.arguments ?? []) child.argument(argument.name, argument.help);
     state.undeclared.set(child.summary(row.summary), row);
   }
-}
-
-function describeTopics(): string {
-  return `${listTopics().join(", ")}\n"plantstore help TOPIC" prints a topic.`;
 }
 
 /** Names the variable of one option as an example of all; undefined for a command without one. */
@@ -198,9 +195,11 @@ async function run(
     for (const word of words) {
       const next = found.commands.find((each) => each.name() === word);
       if (next === undefined) {
-        const known = found.commands.map((each) => each.name());
-        const topics = words.length === 1 ? listTopics() : [];
-        const closest = findClosestWord(word, [...known, ...topics]);
+        const commands = found.createHelp().visibleCommands(found);
+        const topics = words.length === 1 ? listTopics().map(([name]) => name) : [];
+        const known = [...commands.map((each) => each.name()), ...topics];
+        const begun = known.filter((name) => name.startsWith(word.toLowerCase()));
+        const closest = begun.length === 1 ? begun[0] : findClosestWord(word, known);
         const advice = closest ? ` (Did you mean ${closest}?)` : `: "plantstore help" lists them`;
         throw new UsageError(`unknown command or topic '${word}'${advice}`);
       }

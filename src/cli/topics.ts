@@ -1,17 +1,19 @@
 /** The manual in the package: topics, which are Markdown files, and files to use as they are. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Item } from "./command.ts";
 
 const manual = "src/manual";
 const extension = ".md";
 /** Paths in the package of the topics that are outside of the manual, by name. */
 const otherTopics: ReadonlyMap<string, string> = new Map([["changelog", ".github/CHANGELOG.md"]]);
 
-/** The names of the topics. */
-export function listTopics(): readonly string[] {
+/** The names of the topics, with their titles. */
+export function listTopics(): readonly Item[] {
   const files = listManual().filter((file) => file.endsWith(extension));
   const names = files.map((file) => file.slice(0, -extension.length));
-  return [...names, ...otherTopics.keys()].toSorted();
+  const all = [...names, ...otherTopics.keys()].toSorted();
+  return all.map((name) => [name, /^# (.*)/.exec(readTopic(name) ?? "")?.[1] ?? ""]);
 }
 
 /** The names of the other files, such as `alerts.yaml`. */

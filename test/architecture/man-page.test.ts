@@ -36,9 +36,9 @@ it("the manual page is generated from the declared commands", async () => {
 });
 
 it("names the topics of the manual", () => {
-  const [, section = ""] = text.split("\n.SH TOPICS\n");
-  const [, names = ""] = /^"plantstore help TOPIC" .*: (.*)\.$/m.exec(section) ?? [];
-  expect(names.split(", ")).toEqual(listTopics());
+  const [, section = ""] = /\n\.SH TOPICS\n(.*?)\n\.SH /s.exec(text) ?? [];
+  const topics = [...section.matchAll(/^\.TP\n\.B (.*)\n(.*)$/gm)];
+  expect(topics.map(([, name, title]) => [name, title])).toEqual(listTopics());
 });
 
 describe.each(commands)("$name", ({ name, command }) => {

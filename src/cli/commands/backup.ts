@@ -14,9 +14,11 @@ import { makeDefaultDirectory, nameStore } from "../store-access.ts";
 export const backupCommand: CommandBody = {
   description: `Copies a store that is a file (${describeForms("file")}) to another file while servers
 write to it. Every plant that was acknowledged before the backup starts is in the
-copy. It gets its name only when it is complete and flushed to the disk. On standard output: the file, the
-number of plants and the size, as JSON unless it is a terminal.
-A backup contains the digests of tokens, not the tokens.`,
+copy. It gets its name only when it is complete and flushed to the disk. It contains the
+digests of tokens, not the tokens.
+
+On standard output: the file, the number of plants and the size, as JSON unless it is a
+terminal.`,
   options: backupOptions,
   examples: [
     "plantstore backup plants.backup",
@@ -30,7 +32,9 @@ A backup contains the digests of tokens, not the tokens.`,
 
 export const verifyCommand: CommandBody = {
   description: `Checks every page of a backup and every plant in it, and changes nothing. The file
-may be read-only, or a store that servers use. On standard output: the file,
+may be read-only, or a store that servers use.
+
+On standard output: the file,
 the numbers of plants and tokens, the version of the store, and the first release
 of plantstore with this version, as JSON unless it is a terminal.`,
   options: jsonOption,
@@ -41,10 +45,13 @@ of plantstore with this version, as JSON unless it is a terminal.`,
 
 export const restoreCommand: CommandBody = {
   description: `Verifies a backup, and replaces a store that is a file (${describeForms("file")}) with a
-copy of it. Stop every server on the store first: a store that is in use is not replaced. The old store
+copy of it. Stop every server on the store first: a store that is in use is not replaced.
+
+The old store
 remains in its directory, under a name with the time. As root, both keep the owner and
 the mode of the store. The restored store accepts the tokens that were valid when the
 backup was made.
+
 On standard output: the store, the number of plants, the size and the path of the
 old store, as JSON unless it is a terminal.`,
   options: restoreOptions,

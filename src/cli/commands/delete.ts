@@ -23,14 +23,16 @@ import { canAsk, confirm } from "../terminal/prompts.ts";
 
 export const deleteCommand: CommandBody = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
-end. Opens the store itself, without a server or a token. Servers may use it at the
-same time. Only with --url, it sends the deletions to a server with all operations
-instead. It asks on a terminal; elsewhere, it needs --yes. The ids may be created
-again. With --json, standard output has one line of JSON per id.
+end. It asks on a terminal; elsewhere, it needs --yes. The ids may be created again.
+"plantstore help storage" says what remains on the disk.
+
+Opens the store itself, without a server or a token; servers may use it at the same
+time. Only with --url, it sends the deletions to a server with all operations
+instead.
+
 With - instead of ids, it reads one id per line from standard input, or JSON with an
 id, as create, list and export print it. It deletes them in batches of 1000: an
-invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.
-"plantstore help storage" says what remains on the disk.`,
+invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
   options: { ...deleteOptions, ...targetOptions },
   examples: [
     "plantstore delete 7",

@@ -8,7 +8,7 @@ export const helpCommand: CommandBody = {
   description:
     'Prints the help of a command, or a topic or another file of the manual. Without a word, lists the commands and the topics; "topics" lists the topics alone. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   listValues: async () => [
-    ...listTopics().map((name) => [name, "Topic"] as const),
+    ...listTopics(),
     ...listManualFiles().map((name) => [name, "File of the manual"] as const),
   ],
   examples: [
@@ -26,7 +26,8 @@ export const helpCommand: CommandBody = {
 async function runHelp({ operands, io, help }: Run): Promise<void> {
   const [word = ""] = operands;
   if (operands.length === 1 && word === "topics") {
-    return writeText(io.stdout, `${listTopics().join("\n")}\n`);
+    const names = listTopics().map(([name]) => `${name}\n`);
+    return writeText(io.stdout, names.join(""));
   }
   const topic = operands.length === 1 ? readTopic(word) : undefined;
   if (topic !== undefined) return writeText(io.stdout, topic);

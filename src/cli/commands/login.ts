@@ -32,12 +32,14 @@ const operandAdvice = `select the server with --url URL; for a token, ${tokenAdv
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 
 export const loginCommand: CommandBody = {
-  description: `Saves a token for a plant store and makes that plant store the default. Reads
-the token from --token-file, from a prompt that does not show it, or from
+  description: `Saves a token for a plant store and makes that plant store the default. The
+token is never sent to another origin. The certificates of --cacert are saved with
+it.
+
+Reads the token from --token-file, from a prompt that does not show it, or from
 standard input; on a terminal, a saved token that still works is used without
 asking. Checks first that a plant store is there, and then whether the token
-works, without creating a plant. The token is never sent to another origin. The
-certificates of --cacert are saved with the token.`,
+works, without creating a plant.`,
   options: loginOptions,
   examples: [
     "plantstore login",

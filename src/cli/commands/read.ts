@@ -15,13 +15,15 @@ import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
 
 export const listCommand: CommandBody = {
-  description: `Lists plants in a store in the order of their ids: as a table on a terminal,
-otherwise as one line of JSON per plant. Reads the store itself, without a server
-or a token; servers may write to it at the same time. With --url, it reads the
-plants of a server with all operations instead; PLANTSTORE_URL and the last login
-select no server. On a terminal, stderr names the store; elsewhere it does if
-"create" sends to a server that probably has another one. A table ends after 100
-plants unless --limit is given.`,
+  description: `Lists plants in the order of their ids: as a table on a terminal, otherwise as
+one line of JSON per plant. A table ends after 100 plants unless --limit is given.
+
+Reads the store itself, without a server or a token; servers may write to it at
+the same time. With --url, it reads the plants of a server with all operations
+instead; PLANTSTORE_URL and the last login select no server.
+
+On a terminal, stderr names the store; elsewhere it does if "create" sends to a
+server that probably has another one.`,
   options: { ...listOptions, ...targetOptions },
   examples: [
     "plantstore list",
@@ -38,11 +40,13 @@ plants unless --limit is given.`,
 
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON, also on a
-terminal, in the order of the ids. Names the unknown ids at the end. Reads the
-store itself, without a server or a token; servers may write to it at the same
-time. Only with --url, it sends one request per id to a server with all
-operations instead. With - instead of ids, it reads one id per line from standard
-input, or JSON with an id, as create, list and export print it.`,
+terminal, in the order of the ids. Names the unknown ids at the end. With -
+instead of ids, it reads one id per line from standard input, or JSON with an id,
+as create, list and export print it.
+
+Reads the store itself, without a server or a token; servers may write to it at
+the same time. Only with --url, it sends one request per id to a server with all
+operations instead.`,
   options: targetOptions,
   examples: [
     "plantstore get 1",
@@ -59,12 +63,16 @@ input, or JSON with an id, as create, list and export print it.`,
 };
 
 export const exportCommand: CommandBody = {
-  description: `Prints all plants in a store in the order of their ids, as one line of JSON per
-plant or as CSV. Reads the store itself, without a server or a token. Servers may
-write to it at the same time: every plant that was acknowledged before the export
-starts is printed, each id once. Plants that are created during the export may be
-printed too. Only with --url, it reads the plants of a server with all operations
-instead, page by page, and a failure prints the command to go on.`,
+  description: `Prints all plants in the order of their ids, as one line of JSON per plant or as
+CSV.
+
+Reads the store itself, without a server or a token. Servers may write to it at
+the same time: every plant that was acknowledged before the export starts is
+printed, each id once. Plants that are created during the export may be printed
+too.
+
+Only with --url, it reads the plants of a server with all operations instead, page
+by page, and a failure prints the command to go on.`,
   options: { ...exportOptions, ...targetOptions },
   examples: [
     "plantstore export > plants.ndjson",

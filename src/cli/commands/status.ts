@@ -35,9 +35,10 @@ import { isActive } from "./token.ts";
 export const statusCommand: CommandBody = {
   description: `Shows the server, the token and the store that commands use, the directories,
 and each setting that is not at its default. Each value has its source: a flag, an
-environment variable, a file, or the default. Checks that each of them works, and
-says how to fix a problem. Creates no plant, changes nothing, and prints no
-secrets.`,
+environment variable, a file, or the default.
+
+Checks that each of them works, and says how to fix a problem. Creates no plant,
+changes nothing, and prints no secrets.`,
   options: statusOptions,
   examples: [
     "plantstore status",

@@ -107,7 +107,7 @@ const storeSetting = setting("--store <url>", `Store of plants: ${describeForms(
 
 export const serveOptions = {
   host: setting("--host <host>", "Address to listen on", { ...address, ...storeOptions.host }),
-  port: setting("--port <port>", "Port; 0 selects a free port", {
+  port: setting("-p, --port <port>", "Port; 0 selects a free port", {
     ...address,
     ...storeOptions.port,
     default: 7526,
@@ -230,10 +230,12 @@ export const serveOptions = {
 
 /** The store, for the commands that open it themselves. */
 export const storeOption = {
-  store: {
-    ...storeSetting,
-    help: `Store of plants: ${describeForms("shared")}`,
-  },
+  store: { ...storeSetting, help: `Store of plants: ${describeForms("shared")}` },
+} as const satisfies Options;
+
+/** The store, for the commands that replace or copy its file. */
+const fileOption = {
+  store: { ...storeSetting, help: `Store of plants: ${describeForms("file")}` },
 } as const satisfies Options;
 
 const serverGroup = { group: "With --url:" } as const;
@@ -278,13 +280,13 @@ export const exportOptions = {
 export const backupOptions = {
   isForced: toggleFlag("--force", "Replace the file if it exists"),
   ...jsonOption,
-  ...storeOption,
+  ...fileOption,
 } as const satisfies Options;
 
 export const restoreOptions = {
   isForced: toggleFlag("--force", "Replace a store that has plants; it remains under another name"),
   ...jsonOption,
-  ...storeOption,
+  ...fileOption,
 } as const satisfies Options;
 
 /** How `delete` asks and reports. */
@@ -298,7 +300,7 @@ export const listOptions = {
   ...jsonOption,
   ...csvOption,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
-  limit: option("--limit <n>", "Maximum number of plants to print, up to 10000", {
+  limit: option("-n, --limit <n>", "Maximum number of plants to print, up to 10000", {
     type: types.integer({ min: 1, max: 10_000 }),
     shownDefault: "100 for a table, otherwise none",
   }),

@@ -190,7 +190,7 @@ describe("with its port in use", () => {
   it.each([
     [
       "the server",
-      (taken: string) => ["--port", new URL(taken).port],
+      (taken: string) => ["-p", new URL(taken).port],
       (taken: string) => `error: a plant store already runs at ${taken}: use it, or choose`,
     ],
     [
@@ -684,9 +684,12 @@ describe("--tls-cert and --tls-key", () => {
 });
 
 describe("--socket", () => {
-  it.each(["--port", "--host"])("excludes %s", async (flag) => {
+  it.each([
+    ["-p", "-p, --port"],
+    ["--host", "--host"],
+  ])("excludes %s", async (flag, shown) => {
     const argv = ["serve", "--socket", "plants.sock", flag, "1", "--store", "memory:"];
-    const problem = `error: option '--socket <path>' cannot be used with option '${flag} <`;
+    const problem = `error: option '--socket <path>' cannot be used with option '${shown} <`;
     expect(await startCli(argv).finished).toExit(2, containing(problem));
   });
 

@@ -5,11 +5,13 @@ import { serveOptions } from "../../options/local.ts";
 
 export const serveCommand: CommandBody = {
   description: `Serves a plant store over HTTP until Ctrl-C. Prints its URL on stdout once it
-accepts requests. The first start of a store issues a token and saves it, so that
-"plantstore create" on this machine can use it. With PLANTSTORE_TOKEN, serve
-accepts that token, and issues and saves none. --ephemeral saves nothing; a
-script gets its token with --json. The topic configuration has limits and
-timeouts, such as --max-body and --drain.`,
+accepts requests. "plantstore help configuration" also has limits and timeouts, such
+as --max-body and --drain.
+
+The first start of a store issues a token and saves it, so that "plantstore create"
+on this machine can use it. With PLANTSTORE_TOKEN, serve accepts that token, and
+issues and saves none. --ephemeral saves nothing; a script gets its token with
+--json.`,
   options: serveOptions,
   examples: [
     "plantstore serve",

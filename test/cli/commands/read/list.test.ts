@@ -79,7 +79,7 @@ describe("which plants", () => {
     const all = await runCli(["list", ...flags, "--store", url], run);
     expect(all.stdout.trimEnd().split("\n")).toHaveLength(header + 12_345);
     expect(all.stderr).toBe("");
-    const some = await runCli(["list", ...flags, "--limit", "50", "--store", url], run);
+    const some = await runCli(["list", ...flags, "-n", "50", "--store", url], run);
     expect(some.stdout.trimEnd().split("\n")).toHaveLength(header + 50);
   });
 
