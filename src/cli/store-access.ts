@@ -94,11 +94,11 @@ export async function nameStore(
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
 }
 
-/** Checks for a server of this machine, unless a login chose another port: that one usually has another store. */
+/** Checks for a server of this machine, unless a user chose another port: that one usually has another store. */
 function servesDefaultStore({ value = "", savedBy }: Setting<string>): boolean {
   if (!isLocalUrl(value)) return false;
   const { port } = new URL(toEndpoint(value).httpUrl);
-  return savedBy !== "login" || port === new URL(urlOption.url.default).port;
+  return savedBy === "serve" || port === new URL(urlOption.url.default).port;
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(

@@ -166,7 +166,6 @@ export const createOptions = {
   concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
     ...sending,
     ...createManyOptions.concurrency,
-    isHidden: true,
   }),
 } as const satisfies Options;
 

@@ -305,7 +305,8 @@ describe("a store that has tokens", () => {
     home = await createTemporaryDirectory();
     const second = await serve(["--store", store]);
     await second.saw("none of this store is saved");
-    expect(second.stderr()).toContain("`plantstore token issue`");
+    const advice = `\`plantstore token issue --store ${store}\` and \`plantstore login --url ${second.url}\``;
+    expect(second.stderr()).toContain(advice);
     expect(await create(second.url)).toMatchObject({ exitCode: 4 });
   });
 

@@ -14,7 +14,6 @@ JSON for each, on a terminal only with --json. Repeating is safe.`,
     "plantstore create --id 1 --name fern --tag pot",
     "plantstore create plants.csv --quiet --rejects rejects.csv",
     "tail -f plants.log | plantstore create --many -",
-    "plantstore create plant.json --url https://plants.example.org/v1",
   ],
   environment: describeVariables("PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"),
   exitCodes: {

@@ -100,7 +100,8 @@ async function readFirst(
     }
   };
   if (input.isTyped) {
-    await terminal.note("reading plants as JSON from the terminal: end with Ctrl-D");
+    const format = options.delimiter === undefined ? "JSON" : "a table";
+    await terminal.note(`reading plants as ${format} from the terminal: end with Ctrl-D`);
     return read();
   }
   const toText = (): string =>

@@ -109,9 +109,11 @@ function toRows(
       break;
     }
     case "none": {
-      const advice = `run \`${command} token issue\` and \`${command} login\``;
-      const line = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
-      rows.push({ label: "Token", text: `none of this store is saved for this user: ${advice}` });
+      const issue = `${command} token issue${toStoreFlag(store, io)}`;
+      const login = `${command} login${option}`;
+      const line = `${issue} | ${login}`;
+      const text = `none of this store is saved for this user and URL: run \`${issue}\` and \`${login}\``;
+      rows.push({ label: "Token", text });
       rows.push({ label: "Try", text: `${elsewhere}:`, lines: [line] });
     }
   }

@@ -61,6 +61,12 @@ describe("a plant is read", () => {
     expect(sentBodies()).toEqual(['{"id":1,"name":"mönstera"}']);
   });
 
+  it("from a terminal as a table with --csv, after a message", async () => {
+    const stdin = "id,name\n1,fern\n";
+    const { stderr } = await create(["--csv", "-"], { stdin, terminals: allTerminals });
+    expect(stderr).toMatch(/^reading plants as a table from the terminal: /);
+  });
+
   it("from a terminal with -, after a message", async () => {
     const result = await create(["-"], { stdin: plant, terminals: allTerminals });
     expect(result).toExit(

@@ -110,15 +110,18 @@ describe("the default store, while create sends to another server,", () => {
     },
   );
 
-  it("is not noted with --store, at the default port, or at any local one without a login", async () => {
+  it("is noted if the variable selects another port of this machine", async () => {
+    const other = "http://127.0.0.1:9000";
+    const { stderr } = await runCli(["list"], { home, env: { PLANTSTORE_URL: other } });
+    expect(stderr).toBe(`note: ${toSentence("reads", other, "PLANTSTORE_URL")}`);
+  });
+
+  it("is not noted with --store, at the default port, or at that of a serve", async () => {
     expect((await runCli(["list"], { home })).stderr).toBe("");
     await saveSettings(config, { url: "http://localhost:7526/v1" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
-    const other = "http://127.0.0.1:9000";
-    await saveSettings(config, { url: other, savedBy: "serve" });
+    await saveSettings(config, { url: "http://127.0.0.1:9000", savedBy: "serve" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
-    const variable = { home, env: { PLANTSTORE_URL: other } };
-    expect((await runCli(["list"], variable)).stderr).toBe("");
     await saveSettings(config, { url: remoteUrl });
     expect((await runCli(["list", "--store", store], { home })).stderr).toBe("");
     const env = { PLANTSTORE_STORE: store };
