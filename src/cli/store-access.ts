@@ -84,7 +84,7 @@ export async function nameStore(
 ): Promise<void> {
   const isDefault = readOption(storeOption.store, flags["store"], io).source === "the default";
   const server = isDefault ? readDefaultUrl(io) : undefined;
-  if (server === undefined || servesDefaultStore(server)) {
+  if (server === undefined || servesDefaultStore(server, io)) {
     if (io.stderr.isTTY && !isNamed) await terminal.note(`Store: ${parseStoreUrl(url).url}`);
     return;
   }
@@ -94,11 +94,16 @@ export async function nameStore(
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
 }
 
-/** Checks for a server of this machine, unless a user chose another port: that one usually has another store. */
-function servesDefaultStore({ value = "", savedBy }: Setting<string>): boolean {
+/** Checks for a server of this machine at the default port, or at that of the first server: others usually have another store. */
+function servesDefaultStore({ value = "" }: Setting<string>, io: Io): boolean {
   if (!isLocalUrl(value)) return false;
-  const { port } = new URL(toEndpoint(value).httpUrl);
-  return savedBy === "serve" || port === new URL(urlOption.url.default).port;
+  const saved = readDefaultUrl({ ...io, env: { ...io.env, [urlOption.url.env]: "" } });
+  const urls = [urlOption.url.default, saved?.savedBy === "serve" ? saved.value : undefined];
+  return urls.some((url) => url !== undefined && toPort(url) === toPort(value));
+}
+
+function toPort(url: string): string {
+  return new URL(toEndpoint(url).httpUrl).port;
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(

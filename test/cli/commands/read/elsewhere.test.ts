@@ -120,8 +120,11 @@ describe("the default store, while create sends to another server,", () => {
     expect((await runCli(["list"], { home })).stderr).toBe("");
     await saveSettings(config, { url: "http://localhost:7526/v1" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
-    await saveSettings(config, { url: "http://127.0.0.1:9000", savedBy: "serve" });
+    const served = "http://127.0.0.1:9000";
+    await saveSettings(config, { url: served, savedBy: "serve" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
+    const variable = { home, env: { PLANTSTORE_URL: served } };
+    expect((await runCli(["list"], variable)).stderr).toBe("");
     await saveSettings(config, { url: remoteUrl });
     expect((await runCli(["list", "--store", store], { home })).stderr).toBe("");
     const env = { PLANTSTORE_STORE: store };
