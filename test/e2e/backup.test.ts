@@ -158,7 +158,8 @@ it("a store that a server uses is not replaced", async () => {
   const { home, path } = await createStore(10);
   const server = await serveBinary([], { home, env });
   await server.run(["backup", "copy"]);
-  expect(await server.run(["restore", "--force", "copy"])).toMatchObject({
+  const restore = ["restore", "--force", "copy", "--store", `sqlite:${path}`];
+  expect(await server.run(restore)).toMatchObject({
     code: 6,
     stderr: `error: the store ${path} is in use: stop every plantstore process on it, then restore again\n`,
   });
