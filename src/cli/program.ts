@@ -198,8 +198,8 @@ async function run(
         const commands = found.createHelp().visibleCommands(found);
         const topics = words.length === 1 ? listTopics().map(([name]) => name) : [];
         const known = [...commands.map((each) => each.name()), ...topics];
-        const begun = known.filter((name) => name.startsWith(word.toLowerCase()));
-        const closest = begun.length === 1 ? begun[0] : findClosestWord(word, known);
+        const completions = known.filter((name) => name.startsWith(word.toLowerCase()));
+        const closest = completions.length === 1 ? completions[0] : findClosestWord(word, known);
         const advice = closest ? ` (Did you mean ${closest}?)` : `: "plantstore help" lists them`;
         throw new UsageError(`unknown command or topic '${word}'${advice}`);
       }

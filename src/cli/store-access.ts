@@ -94,16 +94,18 @@ export async function nameStore(
   await (verb === "reads" ? terminal.note(`note: ${sentence}`) : terminal.warning(sentence));
 }
 
-/** Checks for a server of this machine at the default port, or at that of the first server: others usually have another store. */
+/** Checks for a server of this machine at the default port, or where the first server was: others usually have another store. */
 function servesDefaultStore({ value = "" }: Setting<string>, io: Io): boolean {
   if (!isLocalUrl(value)) return false;
   const saved = readDefaultUrl({ ...io, env: { ...io.env, [urlOption.url.env]: "" } });
   const urls = [urlOption.url.default, saved?.savedBy === "serve" ? saved.value : undefined];
-  return urls.some((url) => url !== undefined && toPort(url) === toPort(value));
+  return urls.some((url) => url !== undefined && toPlace(url) === toPlace(value));
 }
 
-function toPort(url: string): string {
-  return new URL(toEndpoint(url).httpUrl).port;
+/** The socket, or the port. */
+function toPlace(url: string): string {
+  const { socketPath, httpUrl } = toEndpoint(url);
+  return socketPath ?? new URL(httpUrl).port;
 }
 
 async function use<Store extends Pick<PlantStore, "close">, T>(

@@ -34,9 +34,9 @@ export const verifyCommand: CommandBody = {
   description: `Checks every page of a backup and every plant in it, and changes nothing. The file
 may be read-only, or a store that servers use.
 
-On standard output: the file,
-the numbers of plants and tokens, the version of the store, and the first release
-of plantstore with this version, as JSON unless it is a terminal.`,
+On standard output: the file, the numbers of plants and tokens, the version of the
+store, and the first release of plantstore with this version, as JSON unless it is a
+terminal.`,
   options: jsonOption,
   examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
   exitCodes: { ...storeExitCodes, invalidPlant: "The file is damaged" },
@@ -47,9 +47,8 @@ export const restoreCommand: CommandBody = {
   description: `Verifies a backup, and replaces a store that is a file (${describeForms("file")}) with a
 copy of it. Stop every server on the store first: a store that is in use is not replaced.
 
-The old store
-remains in its directory, under a name with the time. As root, both keep the owner and
-the mode of the store. The restored store accepts the tokens that were valid when the
+The old store remains in its directory, under a name with the time. As root, both keep
+the owner and the mode of the store. The restored store accepts the tokens that were valid when the
 backup was made.
 
 On standard output: the store, the number of plants, the size and the path of the

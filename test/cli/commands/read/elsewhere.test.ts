@@ -110,21 +110,28 @@ describe("the default store, while create sends to another server,", () => {
     },
   );
 
-  it("is noted if the variable selects another port of this machine", async () => {
-    const other = "http://127.0.0.1:9000";
-    const { stderr } = await runCli(["list"], { home, env: { PLANTSTORE_URL: other } });
-    expect(stderr).toBe(`note: ${toSentence("reads", other, "PLANTSTORE_URL")}`);
-  });
+  it.each(["http://127.0.0.1:9000", "unix:/run/other.sock"])(
+    "is noted if the variable selects another place on this machine: %s",
+    async (url) => {
+      await saveSettings(config, { url: "unix:/run/plants.sock", savedBy: "serve" });
+      const run = { home, env: { PLANTSTORE_URL: url } };
+      const { stderr } = await runCli(["list"], run);
+      expect(stderr).toBe(`note: ${toSentence("reads", url, "PLANTSTORE_URL")}`);
+      const deletion = await runCli(["delete", "7", "--yes"], run);
+      expect(deletion.stderr).toContain(`warning: ${toSentence("changes", url, "PLANTSTORE_URL")}`);
+    },
+  );
 
   it("is not noted with --store, at the default port, or at that of a serve", async () => {
     expect((await runCli(["list"], { home })).stderr).toBe("");
     await saveSettings(config, { url: "http://localhost:7526/v1" });
     expect((await runCli(["list"], { home })).stderr).toBe("");
-    const served = "http://127.0.0.1:9000";
-    await saveSettings(config, { url: served, savedBy: "serve" });
-    expect((await runCli(["list"], { home })).stderr).toBe("");
-    const variable = { home, env: { PLANTSTORE_URL: served } };
-    expect((await runCli(["list"], variable)).stderr).toBe("");
+    for (const served of ["http://127.0.0.1:9000", "unix:/run/plants.sock"]) {
+      await saveSettings(config, { url: served, savedBy: "serve" });
+      expect((await runCli(["list"], { home })).stderr).toBe("");
+      const variable = { home, env: { PLANTSTORE_URL: served } };
+      expect((await runCli(["list"], variable)).stderr).toBe("");
+    }
     await saveSettings(config, { url: remoteUrl });
     expect((await runCli(["list", "--store", store], { home })).stderr).toBe("");
     const env = { PLANTSTORE_STORE: store };
