@@ -27,9 +27,9 @@ const maxBatch = 1000;
 const maxBatchText = 2 ** 22;
 
 /**
- * Number of changes from which a batch does not wait for the end of the event loop's turn, nor for a commit in flight if the
- * engine allows several. A turn with many connections takes milliseconds, in which the engine can already work. At 64
- * connections, sending early brings a third more creates, and the second commit in flight another fifth.
+ * Number of changes from which a batch waits for no turn of the event loop, nor for a commit in flight if the engine allows
+ * several. A turn with many connections takes milliseconds, in which the engine can already work. At 64 connections, sending
+ * early brings a third more creates, and the second commit in flight another fifth.
  */
 const eagerBatch = 32;
 
@@ -48,9 +48,10 @@ interface Batch {
 /**
  * Creates a store on an engine.
  *
- * This is the only place that orders commits. The last batch in the queue accepts changes. If no commit is in
- * flight, a batch is sent at the end of the event loop's turn, otherwise as soon as that commit ends. A large batch is
- * sent earlier (see {@link eagerBatch}). A failed commit rejects every change in its batch. A single plant cannot make a commit fail.
+ * This is the only place that orders commits. The last batch in the queue accepts changes. While no commit is in flight, the
+ * first batch is sent at the end of a turn of the event loop that adds no further change to it. Node accepts one connection in
+ * a turn, and commits of one or two creates would take a third more CPU time. A large batch is sent earlier (see
+ * {@link eagerBatch}). A failed commit rejects every change in its batch. A single plant cannot make a commit fail.
  *
  * Reads, `delete` and `clear` wait for every change that was accepted before them. Other calls do not wait for commits.
  *
@@ -77,8 +78,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     }
     batch.textLength += textLength;
     const index = batch.entries.push(entry) - 1;
-    if (batch.entries.length === eagerBatch) commitIfDue();
-    else if (commitsInFlight === 0) endOfTurn ??= setImmediate(commitIfDue);
+    commitWhenDue();
     return batch.results.then((results) => {
       const result = results[index];
       if (result === undefined) throw new StoreError("failed", "the engine left out a change");
@@ -86,9 +86,23 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     });
   }
 
-  function commitIfDue(): void {
-    const isLarge = (queue[0]?.entries.length ?? 0) >= eagerBatch;
-    if (commitsInFlight > 0 && !(isLarge && commitsInFlight < maxCommits)) return;
+  const firstLength = (): number => queue[0]?.entries.length ?? 0;
+
+  /** Sends the first batch now if it is large, otherwise at the end of a turn that does not add to it. */
+  function commitWhenDue(): void {
+    const length = firstLength();
+    if (length >= eagerBatch) {
+      if (commitsInFlight < maxCommits) commitFirst();
+    } else if (length > 0 && commitsInFlight === 0) endOfTurn ??= setImmediate(onEndOfTurn, length);
+  }
+
+  function onEndOfTurn(lengthBefore: number): void {
+    endOfTurn = undefined;
+    if (firstLength() > lengthBefore) commitWhenDue();
+    else commitFirst();
+  }
+
+  function commitFirst(): void {
     clearImmediate(endOfTurn);
     endOfTurn = undefined;
     const batch = queue.shift();
@@ -107,8 +121,8 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
       settle = () => reject(error);
     }
     commitsInFlight--;
-    // The next commit starts before the callers of this one continue, because they may keep the thread busy.
-    commitIfDue();
+    // A large commit starts before the callers of this one continue, because they may keep the thread busy.
+    commitWhenDue();
     settle();
   }
 

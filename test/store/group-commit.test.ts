@@ -126,13 +126,50 @@ describe("a group commit", () => {
     expect(sizes()).toEqual([32, 8]);
   });
 
-  it("begins the next commit before it reports the results of the last one", async () => {
+  it("begins a next commit of 32 before it reports the results of the last one", async () => {
     const { commits, all, startCommit, startCreates, finish } = openGatedStore();
     await startCommit();
     const begun = all[0]?.then(() => commits.length);
-    startCreates(1);
+    startCreates(32);
     await finish();
     expect(await begun).toBe(2);
+  });
+
+  it("begins a smaller next commit at the end of the turn", async () => {
+    const { sizes, all, startCommit, startCreates, endCommit, finish } = openGatedStore();
+    await startCommit();
+    startCreates(2);
+    endCommit(0);
+    await all[0];
+    expect(sizes()).toEqual([1]);
+    await endOfTurn();
+    expect(sizes()).toEqual([1, 2]);
+    await finish();
+  });
+
+  it("waits while each turn adds a create, until it has 32", async () => {
+    const { sizes, startCreates, finish } = openGatedStore();
+    startCreates(2);
+    for (let count = 3; count <= 31; count++) {
+      await endOfTurn();
+      startCreates(1);
+    }
+    expect(sizes()).toEqual([]);
+    startCreates(1);
+    expect(sizes()).toEqual([32]);
+    await finish();
+  });
+
+  it("begins with fewer creates after a turn that adds none", async () => {
+    const { sizes, startCreates, finish } = openGatedStore();
+    startCreates(2);
+    await endOfTurn();
+    startCreates(1);
+    await endOfTurn();
+    expect(sizes()).toEqual([]);
+    await endOfTurn();
+    expect(sizes()).toEqual([3]);
+    await finish();
   });
 
   it("takes at most 1000 creates, and the others after them", async () => {
@@ -188,6 +225,7 @@ describe("a group commit", () => {
       expect(sizes()).toEqual([32, 32]);
       endCommit(1);
       await all[32];
+      await endOfTurn();
       expect(sizes()).toEqual([32, 32, 31]);
       await finish();
     });
