@@ -99,11 +99,10 @@ function servesDefaultStore({ value = "" }: Setting<string>, io: Io): boolean {
   if (!isLocalUrl(value)) return false;
   const saved = readDefaultUrl({ ...io, env: { ...io.env, [urlOption.url.env]: "" } });
   const urls = [urlOption.url.default, saved?.savedBy === "serve" ? saved.value : undefined];
-  return urls.some((url) => url !== undefined && toPlace(url) === toPlace(value));
+  return urls.some((url) => url !== undefined && toSocketOrPort(url) === toSocketOrPort(value));
 }
 
-/** The socket, or the port. */
-function toPlace(url: string): string {
+function toSocketOrPort(url: string): string {
   const { socketPath, httpUrl } = toEndpoint(url);
   return socketPath ?? new URL(httpUrl).port;
 }

@@ -50,8 +50,8 @@ interface Batch {
  *
  * This is the only place that orders commits. The last batch in the queue accepts changes. While no commit is in flight, the
  * first batch is sent at the end of a turn of the event loop that adds no further change to it. Node accepts one connection in
- * a turn, and commits of one or two creates would take a third more CPU time. A large batch is sent earlier (see
- * {@link eagerBatch}). A failed commit rejects every change in its batch. A single plant cannot make a commit fail.
+ * a turn: without this wait, clients that close theirs after each create take 30 to 60 % more CPU time. A large batch is sent
+ * earlier (see {@link eagerBatch}). A failed commit rejects every change in its batch. A single plant cannot make a commit fail.
  *
  * Reads, `delete` and `clear` wait for every change that was accepted before them. Other calls do not wait for commits.
  *

@@ -48,8 +48,8 @@ export const restoreCommand: CommandBody = {
 copy of it. Stop every server on the store first: a store that is in use is not replaced.
 
 The old store remains in its directory, under a name with the time. As root, both keep
-the owner and the mode of the store. The restored store accepts the tokens that were valid when the
-backup was made.
+the owner and the mode of the store. The restored store accepts the tokens that were
+valid when the backup was made.
 
 On standard output: the store, the number of plants, the size and the path of the
 old store, as JSON unless it is a terminal.`,

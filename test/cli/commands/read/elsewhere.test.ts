@@ -111,7 +111,7 @@ describe("the default store, while create sends to another server,", () => {
   );
 
   it.each(["http://127.0.0.1:9000", "unix:/run/other.sock"])(
-    "is noted if the variable selects another place on this machine: %s",
+    "is noted if the variable selects another port or socket of this machine: %s",
     async (url) => {
       await saveSettings(config, { url: "unix:/run/plants.sock", savedBy: "serve" });
       const run = { home, env: { PLANTSTORE_URL: url } };
