@@ -9,77 +9,29 @@ export const operationSets = ["create", "all"] as const;
 /** One of {@link operationSets}. */
 export type OperationSet = (typeof operationSets)[number];
 
-/** A row of {@link operations}. */
-export type OperationRow = {
-  readonly method: "DELETE" | "GET" | "POST" | "PUT";
-  /** `{name}` matches any one segment. The base path precedes it if the operation needs a token. */
-  readonly path: `/${string}`;
-} & (
-  | {
-      /** True for the operations of the contract, whose credential is checked before anything else. */
-      readonly needsToken: true;
-      /** The smallest set that has it. */
-      readonly set: OperationSet;
-      /** Names of the parameters of its query; those of its path are in the text of the path. */
-      readonly query?: readonly string[];
-    }
-  | { readonly needsToken: false }
-);
-
-/**
- * Every operation. `core/parameters.ts` reads their parameters, `core/openapi.ts` describes those of the contract, and
- * `server/operations.ts` performs all of them.
- */
+/** Every operation. The base path precedes the paths of those of the contract, which need a token. */
 export const operations = {
-  create: { method: "POST", path: "/plants", needsToken: true, set: "create" },
-  list: {
-    method: "GET",
-    path: "/plants",
-    needsToken: true,
-    set: "all",
-    query: ["limit", "after"],
-  },
-  delete: { method: "DELETE", path: "/plants/{id}", needsToken: true, set: "all" },
-  health: { method: "GET", path: "/healthz", needsToken: false },
-  readiness: { method: "GET", path: "/readyz", needsToken: false },
-  description: { method: "GET", path: "/openapi.json", needsToken: false },
-  metrics: { method: "GET", path: "/metrics", needsToken: false },
-  page: { method: "GET", path: "/docs", needsToken: false },
-} as const satisfies Record<string, OperationRow>;
+  create: { method: "POST", path: "/plants" },
+  list: { method: "GET", path: "/plants" },
+  delete: { method: "DELETE", path: "/plants/{id}" },
+  health: { method: "GET", path: "/healthz" },
+  readiness: { method: "GET", path: "/readyz" },
+  description: { method: "GET", path: "/openapi.json" },
+  metrics: { method: "GET", path: "/metrics" },
+  page: { method: "GET", path: "/docs" },
+} as const;
 
 /** The name of a row of {@link operations}; metrics use it too. */
 export type OperationId = keyof typeof operations;
 
+/** The operations of the contract in each set. */
+export const contractOperations = {
+  create: ["create"],
+  all: ["create", "list", "delete"],
+} as const;
+
 /** The operations of the contract. */
-export type ContractOperationId = {
-  [Id in OperationId]: (typeof operations)[Id]["needsToken"] extends true ? Id : never;
-}[OperationId];
-
-/** Returns whether an operation is one of the contract. */
-export function isContractOperation(id: OperationId): id is ContractOperationId {
-  return operations[id].needsToken;
-}
-
-/** Returns whether a server with a set of operations serves an operation. */
-export function isServed(id: OperationId, set: OperationSet): boolean {
-  const row: OperationRow = operations[id];
-  return !row.needsToken || row.set === "create" || row.set === set;
-}
-
-/** Returns the operations of the contract in a set, in the order of the table. */
-export function listOperations(set: OperationSet): readonly ContractOperationId[] {
-  const ids = Object.keys(operations) as readonly OperationId[];
-  return ids.filter(isContractOperation).filter((id) => isServed(id, set));
-}
-
-/** The names of the parameters in the text of a path, and in a query: those of `/plants/{id}` are `"id"`. */
-export type ParameterNames<Row extends OperationRow> =
-  | NamesInPath<Row["path"]>
-  | (Row extends { readonly query: readonly (infer Name)[] } ? Name : never);
-
-type NamesInPath<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | NamesInPath<Rest>
-  : never;
+export type ContractOperationId = (typeof contractOperations)["all"][number];
 
 /** Title and version of the interface, in OpenAPI and in `plantstore --version`. */
 export const plantStoreInterface = { title: "plant store", version: "1.0.0" } as const;

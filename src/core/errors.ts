@@ -1,9 +1,9 @@
 /** The table of error numbers, and the error that becomes a response (contract.md "Status and error numbers"). */
 import {
   type ContractOperationId,
-  listOperations,
-  type OperationSet,
+  contractOperations,
   operations,
+  type OperationSet,
 } from "./contract.ts";
 
 /**
@@ -354,7 +354,7 @@ export function findErrorRow(error: number): ErrorRow | undefined {
 
 /** Returns the names of the errors that a server with a set of operations sends, in the order of the table. */
 export function listErrorKinds(set: OperationSet): readonly ErrorKind[] {
-  const served = listOperations(set);
+  const served: readonly ContractOperationId[] = contractOperations[set];
   return errorKinds.filter((kind) => {
     const { only }: ErrorRow = errorTable[kind];
     return only === undefined || only.some((id) => served.includes(id));

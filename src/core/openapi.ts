@@ -2,7 +2,7 @@
 import * as z from "zod/mini";
 import {
   type ContractOperationId,
-  listOperations,
+  contractOperations,
   operations,
   type OperationSet,
   plantStoreInterface,
@@ -22,7 +22,7 @@ import {
 } from "./errors.ts";
 import { maxNesting } from "./json.ts";
 import { joinWords } from "./messages.ts";
-import { createParameterReader, listParameters, parameterRules } from "./parameters.ts";
+import { type ParameterName, parameterRules, readId, readPageQuery } from "./parameters.ts";
 import { type ErrorBody, int64Max, int64Min } from "./plant.ts";
 import { errorBodySchema, newPlantSchema, plantSchema, readNewPlant } from "./read-plant.ts";
 import type { ConflictPolicy } from "./store.ts";
@@ -101,7 +101,7 @@ const describeOperation = {
 
 function describePaths(server: DescribedServer): OpenApiObject {
   const paths: Record<string, Record<string, OpenApiObject>> = {};
-  for (const id of listOperations(server.operations ?? "create")) {
+  for (const id of contractOperations[server.operations ?? "create"]) {
     const { path, method } = operations[id];
     (paths[path] ??= {})[method.toLowerCase()] = describeOperation[id](server);
   }
@@ -118,7 +118,7 @@ function describeCreate(server: DescribedServer): OpenApiObject {
     tags: ["plants"],
     summary: "Creates a new plant in the store",
     description: toCreateDescription(server),
-    parameters: describeParameters("create"),
+    parameters: describeParameters(),
     requestBody: {
       description: toBodyDescription(maxBodyBytes),
       required: true,
@@ -148,7 +148,7 @@ function describeList(server: DescribedServer): OpenApiObject {
     tags: ["plants"],
     summary: "Lists the plants in the order of their ids",
     description: toListDescription(server),
-    parameters: describeParameters("list"),
+    parameters: describeParameters("limit", "after"),
     responses: {
       200: {
         description: "a page of plants",
@@ -174,7 +174,7 @@ function describeDelete(server: DescribedServer): OpenApiObject {
     tags: ["plants"],
     summary: "Deletes a plant from the store",
     description: toDeleteDescription(server),
-    parameters: describeParameters("delete"),
+    parameters: describeParameters("id"),
     responses: {
       204: { description: "the plant is deleted", headers: commonHeaders },
       ...describeFailures("delete", server, examples),
@@ -183,9 +183,9 @@ function describeDelete(server: DescribedServer): OpenApiObject {
 }
 
 /** Describes the parameters of an operation, with the header that every operation has. */
-function describeParameters(id: ContractOperationId): OpenApiObject[] {
+function describeParameters(...names: readonly ParameterName[]): OpenApiObject[] {
   return [
-    ...listParameters(operations[id]).map(describeParameter),
+    ...names.map(describeParameter),
     {
       name: "X-Request-Id",
       in: "header",
@@ -196,14 +196,10 @@ function describeParameters(id: ContractOperationId): OpenApiObject[] {
 }
 
 /** As in the contract, the format of an int64 states its range. */
-function describeParameter({
-  name,
-  in: location,
-}: ReturnType<typeof listParameters>[number]): OpenApiObject {
-  const { description, min, max, example, toValue } = parameterRules[name];
+function describeParameter(name: ParameterName): OpenApiObject {
+  const { in: location, description, min, max, example, ...others } = parameterRules[name];
   const range =
     max === int64Max ? { format: "int64" } : { minimum: Number(min), maximum: Number(max) };
-  const byDefault = location === "query" ? toValue(undefined) : undefined;
   return {
     name,
     in: location,
@@ -212,7 +208,7 @@ function describeParameter({
     schema: {
       type: "integer",
       ...range,
-      ...(byDefault !== undefined && { default: Number(byDefault) }),
+      ...("default" in others && { default: Number(others.default) }),
     },
     example,
   };
@@ -363,7 +359,7 @@ function toSchema(schema: z.ZodMiniType): OpenApiObject {
 /** Describes the service. */
 function toServiceDescription(server: DescribedServer): string {
   const { statusMode, isVolatile, notice } = server;
-  const names = listOperations(server.operations ?? "create").map(
+  const names = contractOperations[server.operations ?? "create"].map(
     (id) => `\`${operations[id].method} ${operations[id].path}\``,
   );
   const isOne = names.length === 1;
@@ -511,13 +507,10 @@ const conflictExample = toBadRequest(
 );
 
 const badLimitExample = toBadRequest(
-  createParameterReader("list")({}, "limit=0") as RequestError,
+  readPageQuery("limit=0") as RequestError,
   "`GET /plants?limit=0`",
 );
-const badIdExample = toBadRequest(
-  createParameterReader("delete")({ id: "fern" }, "") as RequestError,
-  "`DELETE /plants/fern`",
-);
+const badIdExample = toBadRequest(readId("fern") as RequestError, "`DELETE /plants/fern`");
 const absentExample = toBadRequest(
   toNoSuchPlantError(1n),
   "`DELETE /plants/1` if no plant has the id 1",

@@ -1,32 +1,12 @@
 /** The parameters of paths and queries: their grammar, their rules and their errors (contract.md "The whole example"). */
 import { attempt } from "./attempt.ts";
-import {
-  type OperationId,
-  type OperationRow,
-  operations,
-  type ParameterNames,
-} from "./contract.ts";
 import { type ErrorKind, type Problem, RequestError } from "./errors.ts";
 import { quoteInput } from "./messages.ts";
 import { int64Max, int64Min, toInteger } from "./plant.ts";
 
-/** The value of each parameter. One of a query that a client can leave out is undefined, or has a default. */
-export interface ParameterValues {
-  readonly id: bigint;
-  readonly limit: number;
-  readonly after: bigint | undefined;
-}
-
-/** The values of the parameters of an operation. */
-export type ParametersOf<Id extends OperationId> = {
-  readonly [Name in ParameterNames<(typeof operations)[Id]>]: ParameterValues[Name];
-};
-
-/** The name of a parameter. */
-export type ParameterName = keyof ParameterValues;
-
 /** Rules of an integer in a path or a query. */
-interface ParameterRule<Value> {
+interface ParameterRule {
+  readonly in: "path" | "query";
   readonly description: string;
   readonly min: bigint;
   readonly max: bigint;
@@ -34,95 +14,75 @@ interface ParameterRule<Value> {
   readonly notInteger: ErrorKind;
   /** The error of an integer outside the range. */
   readonly outOfRange: ErrorKind;
-  /** Converts an integer in the range, or the absence of the parameter. A parameter of a path is never absent. */
-  readonly toValue: (integer: bigint | undefined) => Value;
+  readonly default?: bigint;
   /** For examples and clients: a value that is often used. */
   readonly example: number;
 }
 
 /** The rules of every parameter. */
-export const parameterRules: {
-  readonly [Name in ParameterName]: ParameterRule<ParameterValues[Name]>;
-} = {
+export const parameterRules = {
   id: {
+    in: "path",
     description: "Identification number of the plant",
     min: int64Min,
     max: int64Max,
     notInteger: "idNotInteger",
     outOfRange: "idOutOfRange",
-    toValue: (integer = 0n) => integer,
     example: 1,
   },
   limit: {
+    in: "query",
     description: "Maximum number of plants in the page",
     min: 1n,
     max: 1000n,
     notInteger: "limitInvalid",
     outOfRange: "limitInvalid",
-    toValue: (integer = 100n) => Number(integer),
+    default: 100n,
     example: 100,
   },
   after: {
+    in: "query",
     description: "Selects only plants with a greater id: the last one of the page before",
     min: int64Min,
     max: int64Max,
     notInteger: "afterInvalid",
     outOfRange: "afterInvalid",
-    toValue: (integer) => integer,
     example: 0,
   },
-};
+} as const satisfies Record<string, ParameterRule>;
 
-/** Returns the names of the parameters of an operation, and where each of them is. */
-export function listParameters(
-  row: OperationRow,
-): readonly { readonly name: ParameterName; readonly in: "path" | "query" }[] {
-  const inPath = Array.from(row.path.matchAll(/\{(\w+)\}/g), ([, name]) => name);
-  const inQuery = (row.needsToken ? row.query : undefined) ?? [];
-  return [
-    ...inPath.map((name) => ({ name: name as ParameterName, in: "path" }) as const),
-    ...inQuery.map((name) => ({ name: name as ParameterName, in: "query" }) as const),
-  ];
+/** The name of a parameter. */
+export type ParameterName = keyof typeof parameterRules;
+
+/** Reads the id in a path, as the client wrote it. @returns a RequestError for an invalid one */
+export function readId(segment: string): bigint | RequestError {
+  const id = readInteger("id", [segment]);
+  return typeof id === "bigint" ? id : RequestError.naming(id === undefined ? [] : [id]);
 }
 
-/** Reads the parameters of a request. Other parameters of the query are ignored. */
-export type ParameterReader<Id extends OperationId> = (
-  /** Segments of the path, by name, as the client wrote them. */
-  segments: Readonly<Record<string, string>>,
-  /** As the client wrote it, without the question mark. */
+/**
+ * Reads the parameters of a list. Others are ignored.
+ *
+ * @param query as the client wrote it, without the question mark
+ * @returns a RequestError that names every broken rule
+ */
+export function readPageQuery(
   query: string,
-) => ParametersOf<Id> | RequestError;
-
-/** Creates the reader of an operation's parameters. Its RequestError names every broken rule. */
-export function createParameterReader<Id extends OperationId>(id: Id): ParameterReader<Id> {
-  const parameters = listParameters(operations[id]);
-  if (parameters.length === 0) return () => ({}) as ParametersOf<Id>;
-  const hasQuery = parameters.some((each) => each.in === "query");
-  return (segments, query) => {
-    const sent = splitQuery(hasQuery ? query : "");
-    const values: Partial<Record<ParameterName, unknown>> = {};
-    const problems: Problem[] = [];
-    for (const { name, in: location } of parameters) {
-      const texts = location === "path" ? [segments[name] ?? ""] : (sent.get(name) ?? []);
-      const integer = readInteger(name, texts);
-      if (typeof integer === "object") problems.push(integer);
-      else values[name] = parameterRules[name].toValue(integer);
-    }
-    return problems.length > 0 ? RequestError.naming(problems) : (values as ParametersOf<Id>);
-  };
-}
-
-/** Returns the values of each parameter of a query, as the client wrote them. */
-function splitQuery(query: string): ReadonlyMap<string, readonly string[]> {
-  const values = new Map<string, string[]>();
-  for (const pair of query === "" ? [] : query.split("&")) {
+): { readonly limit: number; readonly after: bigint | undefined } | RequestError {
+  const sent: Record<"limit" | "after", string[]> = { limit: [], after: [] };
+  for (const pair of query.split("&")) {
     const [written = "", ...rest] = pair.split("=");
-    const name = decode(written) ?? written;
-    const known = values.get(name) ?? [];
-    values.set(name, known);
-    known.push(rest.join("="));
+    const name = decode(written);
+    if (name === "limit" || name === "after") sent[name].push(rest.join("="));
   }
-  return values;
+  const [limit = parameterRules.limit.default, after] = [
+    readInteger("limit", sent.limit),
+    readInteger("after", sent.after),
+  ];
+  const problems = [limit, after].filter((each) => typeof each === "object");
+  return typeof limit === "object" || typeof after === "object"
+    ? RequestError.naming(problems)
+    : { limit: Number(limit), after };
 }
 
 /** `-0` is 0. */

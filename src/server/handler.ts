@@ -1,9 +1,7 @@
 /** Maps each request to a response: route, credential, operation, CORS (contract.md "HTTP"). Knows nothing of sockets. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  type ContractOperationId,
-  isContractOperation,
-  isServed,
+  contractOperations,
   type OperationId,
   operations,
   type OperationSet,
@@ -12,16 +10,12 @@ import {
 } from "../core/contract.ts";
 import { errorRows, errorTable, RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
-import { createParameterReader } from "../core/parameters.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
   type AcceptedCall,
-  type OperationCall,
-  type ContractFunctions,
   createOperations,
   type OperationFunctions,
   type OperationOptions,
-  type Perform,
   type ServerBackend,
 } from "./operations.ts";
 import {
@@ -32,7 +26,6 @@ import {
   type RequestRecord,
   type ServerRequest,
   toPath,
-  toQuery,
   toRequestId,
 } from "./request.ts";
 import {
@@ -93,7 +86,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
   async function perform(request: ServerRequest, route: Route): Promise<OperationResult> {
-    if (!route.needsToken) return route.perform({ request }, options.backend());
+    if (route.id === undefined) return route.perform(request, options.backend());
     const digest = readCredential(request);
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
@@ -119,7 +112,7 @@ export function createHandler(options: HandlerOptions): Handler {
       return result;
     };
     // A promise of a promise takes three turns of the microtask queue.
-    const result = await route.perform({ request, readBody }, route.segments, backend);
+    const result = await route.perform({ request, readBody, id: route.id }, backend);
     return result;
   }
 
@@ -210,39 +203,20 @@ function isTokenCheck(
   return hasHeader && operation === "create" && tokenCheckErrors.has(error);
 }
 
-/** The operation of a request. */
-type Route =
-  | ContractRoute
+/** The operation of a request. One of the contract has the id in its path, or an empty text. */
+type Route = { readonly operation: RoutedOperation } & (
   | {
-      readonly operation: RoutedOperation;
-      readonly needsToken: false;
-      readonly perform: Perform<OperationCall, ServerBackend | undefined>;
-    };
-
-/** An operation of the contract. */
-interface ContractRoute {
-  readonly operation: ContractOperationId;
-  readonly needsToken: true;
-  /** Segments for the parameters of the operation's path, as the client wrote them. */
-  readonly segments: Readonly<Record<string, string>>;
-  /** Performs the operation, unless its parameters break a rule. */
-  readonly perform: (
-    call: Omit<AcceptedCall, "parameters">,
-    segments: ContractRoute["segments"],
-    backend: ServerBackend,
-  ) => OperationResult | Promise<OperationResult>;
-}
+      readonly id: string;
+      readonly perform: OperationFunctions["contract"]["create"];
+    }
+  | {
+      readonly id?: undefined;
+      readonly perform: NonNullable<OperationFunctions["others"]["health"]>;
+    }
+);
 
 /** The routes of a path, by method. */
 type Routes = Map<string, Route>;
-
-/** A path with parameters. */
-interface Template {
-  readonly path: string;
-  readonly routes: Routes;
-  /** Has a group for each parameter. */
-  readonly pattern: RegExp;
-}
 
 interface RouterOptions {
   /** Prefix of the operations that need a token, and of no other path. */
@@ -260,93 +234,58 @@ interface RouterOptions {
  */
 function createRouter(
   { basePath, operations: set = "create" }: RouterOptions,
-  functions: OperationFunctions,
+  { contract, others }: OperationFunctions,
   hasOptions: boolean,
 ) {
   const paths = new Map<string, Routes>();
-  for (const [id, row] of Object.entries(operations)) {
-    const route = toRoute(id as OperationId, functions);
-    if (route === undefined || !isServed(id as OperationId, set)) continue;
-    const path = row.needsToken ? basePath + row.path : row.path;
-    const routes: Routes = paths.get(path) ?? new Map();
-    paths.set(path, routes.set(row.method, route));
-    if (row.method === "GET") routes.set("HEAD", route);
+  const add = (id: OperationId, prefix: string, route: Route): void => {
+    const { method, path } = operations[id];
+    const routes: Routes = paths.get(prefix + path) ?? new Map();
+    paths.set(prefix + path, routes.set(method, route));
+    if (method === "GET") routes.set("HEAD", route);
+  };
+  for (const id of contractOperations[set]) {
+    add(id, basePath, { operation: id, id: "", perform: contract[id] });
+  }
+  for (const [id, perform] of Object.entries(others)) {
+    if (perform) add(id as OperationId, "", { operation: id as OperationId, perform });
   }
   for (const routes of hasOptions ? paths.values() : []) {
     const perform = () => toOptionsResponse(toAllow(routes));
-    routes.set("OPTIONS", { operation: "options", needsToken: false, perform });
+    routes.set("OPTIONS", { operation: "options", perform });
   }
+  const createPath = basePath + operations.create.path;
+  const onePlantPath = basePath + operations.delete.path;
+  const onePlant = paths.get(onePlantPath);
+  paths.delete(onePlantPath);
   const page = paths.get(operations.page.path);
-  const templates = [...paths]
-    .filter(([path]) => path.includes("{"))
-    .map(([path, routes]): Template => ({ path, routes, pattern: toPattern(path) }));
-  for (const { path } of templates) paths.delete(path);
 
   return ({ method, target, headers }: ServerRequest): Route | RequestError => {
     const text = toPath(target);
+    const id = text.startsWith(`${createPath}/`) ? text.slice(createPath.length + 1) : "/";
+    // Only a method of the path can lack the id: for others, as for POST /plants/, the path is unknown.
+    const isOnePlant = !id.includes("/") && (id !== "" || onePlant?.has(method) === true);
     // Browsers get the page at the root as well; for programs the root does not exist.
     const isRootPage =
-      text === "/" &&
-      page?.has(method) === true &&
-      headers["accept"]?.includes("text/html") === true;
-    const exact = isRootPage ? page : paths.get(text);
-    const template = exact ? undefined : templates.find((each) => matches(each, text, method));
-    const routes = exact ?? template?.routes;
+      text === "/" && page?.has(method) === true && headers["accept"]?.includes("text/html");
+    const routes = isRootPage ? page : isOnePlant ? onePlant : paths.get(text);
     if (routes === undefined) {
-      const createPath = basePath + operations.create.path;
       const message = `unknown path "${quoteInput(text, 80)}": create plants with POST ${createPath}`;
       return new RequestError("noSuchPath", message);
     }
     const route = routes.get(method);
     if (route === undefined) {
       const allow = toAllow(routes);
-      const path = template?.path ?? text;
+      const path = isOnePlant ? onePlantPath : text;
       const message = `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}`;
       return new MethodError(message, allow);
     }
-    const segments = template?.pattern.exec(text)?.groups;
-    return segments && route.needsToken ? { ...route, segments } : route;
-  };
-}
-
-function matches({ pattern, routes }: Template, text: string, method: string): boolean {
-  const { groups } = pattern.exec(text) ?? {};
-  // Only a method of the path can lack a segment: for others, as for POST /plants/, the path is unknown.
-  return groups !== undefined && (routes.has(method) || !Object.values(groups).includes(""));
-}
-
-function toRoute(operation: OperationId, functions: OperationFunctions): Route | undefined {
-  if (isContractOperation(operation)) return toContractRoute(operation, functions.contract);
-  const perform = functions.others[operation];
-  return perform && { operation, needsToken: false, perform };
-}
-
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it ties the function to its parameters
-function toContractRoute<Id extends ContractOperationId>(
-  operation: Id,
-  functions: ContractFunctions,
-): ContractRoute {
-  const perform = functions[operation];
-  const readParameters = createParameterReader(operation);
-  return {
-    operation,
-    needsToken: true,
-    segments: {},
-    perform({ request, readBody }, segments, backend) {
-      const parameters = readParameters(segments, toQuery(request.target));
-      if (parameters instanceof RequestError) return parameters;
-      return perform({ request, readBody, parameters }, backend);
-    },
+    return route.id === undefined ? route : { ...route, id };
   };
 }
 
 function toAllow(routes: Routes): string {
   return [...routes.keys()].join(", ");
-}
-
-function toPattern(path: string): RegExp {
-  const escaped = path.replace(/[$()*+.?[\\\]^|]/g, "\\$&");
-  return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]*)")}$`);
 }
 
 /** Adds the headers that a page of this origin needs to read a response. */

@@ -2,7 +2,7 @@
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { ContractOperationId, OperationId } from "../core/contract.ts";
 import { RequestError, toIdTakenError, toNoSuchPlantError } from "../core/errors.ts";
-import type { ParametersOf } from "../core/parameters.ts";
+import { readId, readPageQuery } from "../core/parameters.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
@@ -10,7 +10,7 @@ import type { Admission } from "./admission.ts";
 import { createSelfDescription, type DescribedPlantServer } from "./docs/self-description.ts";
 import type { ServerFaults } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
-import { type BodyResult, checkBodyHeaders, type ServerRequest } from "./request.ts";
+import { type BodyResult, checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
 import {
   describeFailure,
   type OperationResult,
@@ -32,15 +32,11 @@ export interface ServerBackend {
   readonly authenticator: Pick<Authenticator, "accepts" | "isFresh" | "refresh" | "check">;
 }
 
-/** A request for an operation beside the contract. */
-export interface OperationCall {
-  readonly request: ServerRequest;
-}
-
 /** A request whose token was accepted. */
-export interface AcceptedCall<Parameters = unknown> extends OperationCall {
-  /** Of its path and its query, as the row of the operation types them. */
-  readonly parameters: Parameters;
+export interface AcceptedCall {
+  readonly request: ServerRequest;
+  /** The id in its path, as the client wrote it; empty for a path without one. */
+  readonly id: string;
   /** As {@link ServerRequest.readBody}; checks the token again if that took time. */
   readonly readBody: <Result>(
     maxBytes: number,
@@ -49,27 +45,19 @@ export interface AcceptedCall<Parameters = unknown> extends OperationCall {
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */
-export type Perform<AnyCall, Backend> = (
-  call: AnyCall,
+type Perform<Call, Backend> = (
+  call: Call,
   backend: Backend,
 ) => OperationResult | Promise<OperationResult>;
 
-/** The functions of the contract's operations. They get only requests whose token was accepted. */
-export type ContractFunctions = {
-  readonly [Id in ContractOperationId]: Perform<AcceptedCall<ParametersOf<Id>>, ServerBackend>;
-};
-
-/** The functions of the other operations; undefined for one that is disabled. */
-type OtherFunctions = {
-  readonly [Id in Exclude<OperationId, ContractOperationId>]:
-    | Perform<OperationCall, ServerBackend | undefined>
-    | undefined;
-};
-
-/** The function of each operation. */
+/** The functions of the contract's operations, which get only requests whose token was accepted, and those of the others. */
 export interface OperationFunctions {
-  readonly contract: ContractFunctions;
-  readonly others: OtherFunctions;
+  readonly contract: Record<ContractOperationId, Perform<AcceptedCall, ServerBackend>>;
+  /** Undefined for an operation that is disabled. */
+  readonly others: Record<
+    Exclude<OperationId, ContractOperationId>,
+    Perform<ServerRequest, ServerBackend | undefined> | undefined
+  >;
 }
 
 /** Options for {@link createOperations}. */
@@ -85,12 +73,12 @@ export function createOperations(options: OperationOptions): OperationFunctions 
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
   const readInTurn = createSlots(maxPages);
-  const contract: ContractFunctions = {
+  const contract: OperationFunctions["contract"] = {
     create: (call, { store }) => createPlant(call, store, options),
     list: (call, { store }) => listPlants(call, store, readInTurn, options),
     delete: (call, { store }) => deletePlant(call, store, options),
   };
-  const others: OtherFunctions = {
+  const others: OperationFunctions["others"] = {
     health: () => toStatusResponse("ok"),
     async readiness(_, backend) {
       const error = await checkReadiness();
@@ -98,8 +86,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
       // Every reason has the status 503, which load balancers expect.
       return { ...toErrorResponse(error, "http"), status: 503 };
     },
-    description: ({ request }, backend) =>
-      selfDescription.describe(request, backend?.store.isVolatile),
+    description: (request, backend) => selfDescription.describe(request, backend?.store.isVolatile),
     metrics:
       metrics &&
       (async () => {
@@ -107,7 +94,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
         return { status: 200, body: await metrics.render(), contentType, headers: [] };
       }),
     page: docs
-      ? ({ request }, backend) => selfDescription.show(request, backend?.store.isVolatile)
+      ? (request, backend) => selfDescription.show(request, backend?.store.isVolatile)
       : undefined,
   };
   return { contract, others };
@@ -176,11 +163,14 @@ function createSlots(max: number) {
  * @throws StoreError when the store fails
  */
 async function listPlants(
-  { request, parameters: { limit, after: afterId } }: AcceptedCall<ParametersOf<"list">>,
+  { request }: AcceptedCall,
   store: ServerBackend["store"],
   readInTurn: ReturnType<typeof createSlots>,
   { faults }: ContractOptions,
 ): Promise<OperationResult> {
+  const query = readPageQuery(toQuery(request.target));
+  if (query instanceof RequestError) return query;
+  const { limit, after: afterId } = query;
   const read = async (): Promise<OperationResult> => {
     // One more than the page has tells whether others follow.
     const found = await store.listCommitted({ limit: limit + 1, afterId });
@@ -219,10 +209,12 @@ function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
  * @throws StoreError when the store fails
  */
 function deletePlant(
-  { request, parameters: { id }, readBody }: AcceptedCall<ParametersOf<"delete">>,
+  { request, id: segment, readBody }: AcceptedCall,
   store: ServerBackend["store"],
   options: ContractOptions,
 ): OperationResult | Promise<OperationResult> {
+  const id = readId(segment);
+  if (id instanceof RequestError) return id;
   // Its content is ignored.
   return readBody<OperationResult>(options.maxBodyBytes, (body) => {
     if (body instanceof RequestError) return body;

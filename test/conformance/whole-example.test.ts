@@ -1,6 +1,6 @@
 /** A server with all operations keeps the rules of each, and one without them breaks each rule about them. */
 import { expect, it } from "vitest";
-import { listOperations, operations } from "../../src/core/contract.ts";
+import { contractOperations, operations } from "../../src/core/contract.ts";
 import { statusModes } from "../../src/core/errors.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import type { PlantServerOptions } from "../../src/server/server.ts";
@@ -45,7 +45,7 @@ it("each operation has a rule that it succeeds", () => {
       return succeeds ? requests.map(({ method, target }) => `${method} ${target}`) : [];
     }),
   );
-  for (const id of listOperations("all")) {
+  for (const id of contractOperations.all) {
     const { method, path } = operations[id];
     const pattern = new RegExp(
       `^${method} \\$BASE${path.replaceAll(/\{\w+\}/g, "[^/]+")}(?:\\?|$)`,
