@@ -91,8 +91,8 @@ by page, and a failure prints the command to go on.`,
 /** The columns of plants, by their names. */
 const plantColumns: Readonly<Record<keyof NewPlant, Omit<Column<NewPlant>, "name">>> = {
   id: { read: ({ id }) => `${id}`, isNumber: true },
-  name: { read: ({ name }) => name, isCuttable: true },
-  tag: { read: ({ tag }) => tag, isCuttable: true },
+  name: { read: ({ name }) => name },
+  tag: { read: ({ tag }) => tag },
 };
 
 /** Plants as rows. Their CSV is an input of `create --csv`. */

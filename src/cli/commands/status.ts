@@ -80,13 +80,12 @@ async function printStatus(run: Run): Promise<number> {
   const { json } = readOptions(Object.fromEntries(given), flags, io);
   const { toItem } = await import("../terminal/table.ts");
   const palette = await terminal.loadPalette(stdout);
-  const columns = stdout.isTTY ? stdout.columns : undefined;
   const checks: Check[] = [];
   for await (const check of examine(run)) {
     checks.push(check);
     if (json) continue;
     const term = toTerm(check, palette);
-    await writeText(stdout, toItem(term, termColumns, redactTokens(check.message), columns));
+    await writeText(stdout, toItem(term, termColumns, redactTokens(check.message)));
   }
   const firstError = checks.find(({ state }) => state === "error");
   if (json) {

@@ -230,7 +230,7 @@ function describeToken({ name, prefix }: TokenRecord): string {
 function createTokenRows(nowMs: number): RowType<TokenRecord> {
   return {
     columns: [
-      { name: "name", read: ({ name }) => name || undefined, isCuttable: true },
+      { name: "name", read: ({ name }) => name || undefined },
       { name: "prefix", read: ({ prefix }) => prefix || undefined },
       { name: "issued", read: ({ issuedAtMs }) => toDate(issuedAtMs) },
       {

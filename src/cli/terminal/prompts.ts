@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { redactTokens } from "../../core/messages.ts";
 import { CommandError, Interruption } from "../command-error.ts";
-import { type Io, type OutputStream, writeText } from "../io.ts";
+import { type Io, writeText } from "../io.ts";
 
 /** Checks whether a user is there to answer. */
 export function canAsk({ stdin, stderr }: Io): boolean {
@@ -18,7 +18,7 @@ export function canAsk({ stdin, stderr }: Io): boolean {
  */
 export async function confirm(question: string, io: Io, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  await writeText(io.stderr, await toPrompt(question, io.stderr));
+  await writeText(io.stderr, redactTokens(question));
   const lines = createInterface({ input: io.stdin, signal });
   // Ends without a line after Ctrl-D, and once the signal is aborted.
   const iterator: AsyncIterator<string, undefined, undefined> = lines[Symbol.asyncIterator]();
@@ -38,7 +38,7 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
  */
 export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
   const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
-  const prompt = await toPrompt(question, screen);
+  const prompt = redactTokens(question);
   signal.throwIfAborted();
   // Before the question, so that the echo is off when the user types. The output discards it.
   const lines = createInterface({
@@ -72,12 +72,4 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
     lines.close();
     if (!signal.aborted) await writeText(screen, "\n");
   }
-}
-
-/** Wraps a question. A terminal that does not report its width has 0 columns. */
-async function toPrompt(question: string, { columns }: OutputStream): Promise<string> {
-  const text = redactTokens(question);
-  if (!columns || text.length <= columns) return text;
-  const { wrapText } = await import("./text-width.ts");
-  return wrapText(text, columns);
 }

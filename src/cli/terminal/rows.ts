@@ -54,7 +54,7 @@ export async function printRows<Row>(
   }
   if (rows.length > 0) {
     const { toTable } = await import("./table.ts");
-    await writeText(stdout, toTable(rows, columns, stdout.isTTY ? stdout.columns : undefined));
+    await writeText(stdout, toTable(rows, columns));
   }
   return last;
 }

@@ -66,7 +66,7 @@ export class Terminal {
     await this.#print("", message);
   }
 
-  /** Prints a command on a line of its own on stderr. It is not wrapped, so that it can be copied. */
+  /** Prints a command on a line of its own on stderr. */
   async command(line: string): Promise<void> {
     await this.#write(`  ${escapeUnprintable(line)}`);
   }
@@ -141,11 +141,7 @@ export class Terminal {
   }
 
   async #print(label: string, message: string): Promise<void> {
-    const line = label + escapeUnprintable(redactTokens(message));
-    // A terminal that does not report its width has 0 columns.
-    const { isTTY, columns = 0 } = this.#io.stderr;
-    const isWide = isTTY === true && columns > 0 && line.length > columns;
-    await this.#write(isWide ? (await import("./text-width.ts")).wrapText(line, columns) : line);
+    await this.#write(label + escapeUnprintable(redactTokens(message)));
   }
 
   async #write(line: string): Promise<void> {

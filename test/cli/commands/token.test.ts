@@ -179,23 +179,6 @@ describe("token list", () => {
     expect(listed.map(({ name }) => name)).toEqual(names);
   });
 
-  it("prints each value on a separate line on a narrow terminal", async () => {
-    await addTokens(...tokens);
-    const options = { terminals: { stdout: true }, columns: 40 };
-    const { stdout } = await runToken(["list", "--all"], options);
-    expect(stdout.split("\n\n")[1]).toBe(
-      "PREFIX     pst_0001\nISSUED     2026-02-01\nEXPIRES    2126-02-01 12:30 UTC\nLAST USED  never\nSTATE      active",
-    );
-  });
-
-  it("truncates a long name at the width of the terminal", async () => {
-    await addTokens({ name: "n".repeat(100) });
-    const options = { terminals: { stdout: true }, columns: 80 };
-    const { stdout } = await runToken(["list"], options);
-    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    expect(stdout).toContain("n…  pst_0000");
-  });
-
   it.each<[where: string, args: readonly string[], options: CliOptions]>([
     ["elsewhere", ["list", "--all"], {}],
     ["with --json everywhere", ["list", "--all", "--json"], { terminals: { stdout: true } }],

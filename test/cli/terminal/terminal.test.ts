@@ -37,25 +37,8 @@ it("without colour, text stays as it is", async () => {
   expect([error("a"), warning("b")]).toEqual(["a", "b"]);
 });
 
-it.each([
-  [
-    "wraps a message at words on a terminal",
-    30,
-    ["error: port 7526 is already in", "use on 127.0.0.1"],
-  ],
-  [
-    "does not wrap a message on a terminal that reports no width",
-    0,
-    ["error: port 7526 is already in use on 127.0.0.1"],
-  ],
-  [
-    "prints a message as one line to a pipe",
-    undefined,
-    ["error: port 7526 is already in use on 127.0.0.1"],
-  ],
-])("%s", async (_what, columns, lines) => {
-  const stream = new PassThrough();
-  const screen = columns === undefined ? stream : Object.assign(stream, { isTTY: true, columns });
+it("prints a message as one line, which a terminal wraps itself", async () => {
+  const screen = Object.assign(new PassThrough(), { isTTY: true, columns: 30 });
   await createTerminal(screen, { NO_COLOR: "1" }).error("port 7526 is already in use on 127.0.0.1");
-  expect(String(stream.read())).toBe(lines.map((line) => `${line}\n`).join(""));
+  expect(String(screen.read())).toBe("error: port 7526 is already in use on 127.0.0.1\n");
 });

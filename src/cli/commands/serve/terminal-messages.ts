@@ -5,7 +5,6 @@ import type { RequestRecord } from "../../../server/request.ts";
 import { type OutputStream, writeText } from "../../io.ts";
 import { toItem } from "../../terminal/table.ts";
 import type { Palette } from "../../terminal/terminal.ts";
-import { toTextWidth, defaultColumns, wrapText } from "../../terminal/text-width.ts";
 import { packageVersion } from "../../version.ts";
 import type { ServerRun } from "./serve-options.ts";
 
@@ -13,7 +12,7 @@ import type { ServerRun } from "./serve-options.ts";
 export interface BannerRow {
   readonly label: string;
   readonly text: string;
-  /** Lines below the text, which are not broken, so that they can be copied. */
+  /** Lines below the text, to copy. */
   readonly lines?: readonly string[];
 }
 
@@ -28,17 +27,11 @@ export async function printBanner(
   const { stderr, stdout } = io;
   const { bold, dim } = await terminal.loadPalette(stderr);
   const width = Math.max(...rows.map(({ label }) => label.length));
-  const columns = stderr.columns || defaultColumns;
-  const toLine = (label: string, text: string, limit?: number): string =>
-    toItem(indent + dim(label), indent.length + width, text, limit);
-  /** Indents a line less if it does not fit. */
-  const toCopiedLine = (line: string): string => {
-    const text = toLine("", line);
-    return toTextWidth(text.trimEnd()) > columns ? indent + text.trimStart() : text;
-  };
+  const toLine = (label: string, text: string): string =>
+    toItem(indent + dim(label), indent.length + width, text);
   const shown = rows.flatMap(({ label, text, lines = [] }) => [
-    toLine(label, text, columns),
-    ...lines.map(toCopiedLine),
+    toLine(label, text),
+    ...lines.map((line) => toLine("", line)),
   ]);
   const end = toLine("URL", url);
   const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;
@@ -53,12 +46,12 @@ export async function printBanner(
 const timeLength = "00:00:00".length;
 
 /**
- * Creates the format of log lines as text. A terminal shows the local time of day, and its lines are wrapped at words; its
- * width may change. Elsewhere a line begins with date and time in UTC.
+ * Creates the format of log lines as text. A terminal shows the local time of day. Elsewhere a line begins with date and time
+ * in UTC.
  */
 export function createTextFormat(
   palette: Palette,
-  screen: Pick<OutputStream, "columns" | "isTTY">,
+  screen: Pick<OutputStream, "isTTY">,
 ): LineFormat {
   const { dim } = palette;
   const labels: Readonly<Record<LogLevel, string>> = {
@@ -70,10 +63,9 @@ export function createTextFormat(
 
   function toLine(text: string): string {
     const now = new Date();
-    if (screen.isTTY !== true) return `${dim(now.toISOString())} ${text}\n`;
-    const indentation = timeLength + 1;
-    const shown = wrapText(text, screen.columns, indentation, indentation);
-    return `${dim(now.toTimeString().slice(0, timeLength))} ${shown}\n`;
+    const time =
+      screen.isTTY === true ? now.toTimeString().slice(0, timeLength) : now.toISOString();
+    return `${dim(time)} ${text}\n`;
   }
 
   return {
