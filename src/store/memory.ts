@@ -1,8 +1,7 @@
-/** The engine that keeps everything in memory, and its URL. */
-import { type StoreEngine, StoreError, type TokenRecord } from "../core/store.ts";
+/** The engine that keeps everything in memory. */
+import type { StoreEngine, TokenRecord } from "../core/store.ts";
 import { MemoryPlants, type MemoryPlantsOptions } from "./memory-plants.ts";
 import { takePage } from "./pages.ts";
-import type { EngineType, StoreLocation } from "./store-location.ts";
 
 /** A store in memory, which is empty but for its seeds. */
 export function createMemoryEngine(options?: MemoryPlantsOptions): StoreEngine {
@@ -52,37 +51,3 @@ export function createMemoryEngine(options?: MemoryPlantsOptions): StoreEngine {
 function findEarlier(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
-
-const existsOnly = "exists only inside its server process";
-/** Why another process cannot open it, and what it can do. */
-const isOutOfReach = `a memory: store ${existsOnly}: "plantstore list --url URL" reads its plants there, if the server has --operations all`;
-
-const location: StoreLocation = {
-  url: "memory:",
-  absoluteUrl: "memory:",
-  isVolatile: true,
-  isShared: false,
-  async openEngine({ mustExist }) {
-    if (mustExist) {
-      throw new StoreError("unusable", isOutOfReach);
-    }
-    return createMemoryEngine();
-  },
-  async openReader() {
-    throw new StoreError("unusable", isOutOfReach);
-  },
-  files: (operation) => `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
-};
-
-/** Keeps everything in memory. */
-export const memoryType: EngineType = {
-  schemes: ["memory:"],
-  form: "memory:",
-  isPrivate: true,
-  usage: "memory: (kept until the server ends)",
-  suggest: (text) => (/^:?memory:?$/i.test(text) ? location.url : undefined),
-  locate(url) {
-    if (url === location.url) return location;
-    throw new StoreError("unusable", "memory: must not have a path: use memory: alone");
-  },
-};

@@ -6,15 +6,17 @@ import { createMemoryEngine } from "./memory.ts";
 import type {
   Backup,
   BackupOptions,
-  EngineOptions,
-  FileOperation,
   Restore,
   RestoreOptions,
   StoreContents,
-  StoreFiles,
-  StoreLocation,
-} from "./store-location.ts";
-import { isStoreUrl, parseStoreUrl, toFileUrl } from "./store-url.ts";
+} from "./sqlite/backup.ts";
+import {
+  type EngineOptions,
+  type FileOperation,
+  isStoreUrl,
+  parseStoreUrl,
+  toFileUrl,
+} from "./store-url.ts";
 
 /** Options for {@link openStore}. */
 export interface OpenStoreOptions extends EngineOptions {
@@ -51,8 +53,8 @@ export async function backupStore(
   path: string,
   options: BackupOptions,
 ): Promise<Backup> {
-  const files = findFiles(parseStoreUrl(url), "back up");
-  return files.backUp(findPath(path, "back up"), options);
+  const [store, target] = [toPath(url, "back up"), toPath(path, "back up")];
+  return (await import("./sqlite/backup.ts")).backupSqliteFile(store, target, options);
 }
 
 /**
@@ -62,7 +64,8 @@ export async function backupStore(
  * @throws StoreError
  */
 export async function verifyStore(path: string): Promise<StoreContents> {
-  return findFiles(locateFile(path), "verify").verify();
+  const store = toPath(path, "verify");
+  return (await import("./sqlite/backup.ts")).verifySqliteFile(store);
 }
 
 /** Replaces a store with a copy of a backup. @throws StoreError */
@@ -71,28 +74,17 @@ export async function restoreStore(
   url: string,
   options: RestoreOptions,
 ): Promise<Restore> {
-  const backup = findPath(path, "restore");
-  return findFiles(parseStoreUrl(url), "restore").restore(backup, options);
+  const [backup, store] = [toPath(path, "restore"), toPath(url, "restore")];
+  return (await import("./sqlite/backup.ts")).restoreSqliteFile(backup, store, options);
 }
 
-/** Accepts the URL of a store that is a file instead of a path. @throws StoreError for any other URL */
-function findPath(text: string, operation: FileOperation): string {
-  const location = locateFile(text);
-  findFiles(location, operation);
-  return location.path ?? text;
-}
-
-/** Finds the store of a URL, or the one in a file. @throws StoreError */
-function locateFile(text: string): StoreLocation {
+/** Returns the path of a file, or of the store that is one. @throws StoreError for any other URL */
+function toPath(text: string, operation: FileOperation): string {
   if (text === "-" || text === "") {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);
   }
-  return parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
-}
-
-/** @throws StoreError that explains why an operation on files is not possible */
-function findFiles({ files }: StoreLocation, operation: FileOperation): StoreFiles {
-  if (typeof files === "object") return files;
-  throw new StoreError("unusable", files(operation));
+  const { path = text, explainFiles } = parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
+  if (explainFiles !== undefined) throw new StoreError("unusable", explainFiles(operation));
+  return path;
 }

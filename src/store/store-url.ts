@@ -1,38 +1,63 @@
-/** Finds the store that a URL names, from `--store` or `PLANTSTORE_STORE`. */
-import { joinWords, quoteInput } from "../core/messages.ts";
-import { StoreError } from "../core/store.ts";
-import { memoryType } from "./memory.ts";
-import { postgresType } from "./postgres/location.ts";
-import { sqliteType } from "./sqlite/location.ts";
-import type { EngineType, StoreLocation } from "./store-location.ts";
+/** Finds the store that a URL names, from `--store` or `PLANTSTORE_STORE`. An engine is loaded when its store is opened. */
+import { realpath } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { resolve } from "node:path";
+import { quoteInput } from "../core/messages.ts";
+import { type StoreEngine, StoreError, type StoreReader } from "../core/store.ts";
+import { parsePostgresUrl, toShownUrl } from "./postgres/postgres-url.ts";
 
-const engines: readonly EngineType[] = [sqliteType, postgresType, memoryType];
-
-function findEngine(url: string): EngineType | undefined {
-  return engines.find(({ schemes }) => schemes.some((scheme) => url.startsWith(scheme)));
+/** Options for {@link StoreLocation.openEngine}. */
+export interface EngineOptions {
+  /** Rejects a missing store instead of creating it. Default: false. */
+  readonly mustExist?: boolean;
+  /** Receives warnings for the operator, such as an upgrade. */
+  readonly onWarning?: ((message: string) => void) | undefined;
 }
 
-/** Stores: all of them, those that any process can open, and those that are files. */
-const kinds = {
-  any: () => true,
-  shared: ({ isPrivate }: EngineType) => !isPrivate,
-  file: (engine: EngineType) => engine.toFileUrl !== undefined,
+/** An operation on the files of a store. */
+export type FileOperation = "back up" | "verify" | "restore";
+
+/** A store that a URL names. */
+export interface StoreLocation {
+  /** URL for messages, without secrets. */
+  readonly url: string;
+  /** URL that names the store in any working directory, without secrets. */
+  readonly absoluteUrl: string;
+  /** True if the plants exist only in the process that opens the store. */
+  readonly isVolatile: boolean;
+  /** True if servers on several machines can use the store. */
+  readonly isShared: boolean;
+  /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
+  openEngine(options: EngineOptions): Promise<StoreEngine>;
+  /** Opens an existing store to read. @throws StoreError */
+  openReader(): Promise<StoreReader>;
+  /** Loads what the engine needs besides Node. @throws StoreError if that is missing */
+  loadProvider?(): Promise<unknown>;
+  /** The file that is the store; absolute, or relative to the working directory. Absent if it is not a file. */
+  readonly path?: string;
+  /** Lists the files that have the contents of the store, with symbolic links resolved; some may be missing. */
+  listFiles?(): Promise<readonly string[]>;
+  /** Explains what to do instead of an operation on files. Absent for a file. */
+  explainFiles?(operation: FileOperation): string;
+}
+
+/** Forms of URLs, for help: all, those of stores that any process can open, and those of files. */
+export const storeForms = {
+  any: "sqlite:PATH, postgres:// or memory:",
+  shared: "sqlite:PATH or postgres://",
+  file: "sqlite:PATH",
 } as const;
+const usage =
+  "sqlite:PATH (a file), postgres://… (a database) or memory: (kept until the server ends)";
 
-/** Returns the forms of the URLs of stores, for help. */
-export function describeForms(kind: keyof typeof kinds): string {
-  const shown = engines.filter(kinds[kind]).map(({ form }) => form);
-  return joinWords(shown, "or");
-}
-
-/** Returns the URL of the store in a file: of the first engine whose stores are files. */
+/** Returns the URL of the store in a file. */
 export function toFileUrl(path: string): string {
-  return engines.find((engine) => engine.toFileUrl)?.toFileUrl?.(path) ?? path;
+  return `sqlite:${path}`;
 }
 
 /** Checks whether a text begins like the URL of a store. */
 export function isStoreUrl(text: string): boolean {
-  return findEngine(text) !== undefined;
+  return /^(?:sqlite|postgres(?:ql)?|memory):/.test(text);
 }
 
 /**
@@ -42,28 +67,106 @@ export function isStoreUrl(text: string): boolean {
  * @throws StoreError `unusable`
  */
 export function parseStoreUrl(url: string): StoreLocation {
-  const engine = findEngine(url);
-  if (engine !== undefined) return engine.locate(url);
+  if (!isStoreUrl(url)) throw createUnknownType(url);
+  if (url.startsWith("sqlite:")) return locateFile(url.slice("sqlite:".length));
+  if (url.startsWith("postgres")) return locateDatabase(url);
+  if (url === memory.url) return memory;
+  throw unusable("memory: must not have a path: use memory: alone");
+}
+
+function createUnknownType(url: string): StoreError {
   // Quotes only the scheme, because other URLs can contain passwords.
   const [scheme] = /^["'\s]*[a-z\d+.-]*:/i.exec(url) ?? [];
   const type = quoteInput(scheme ?? (url.includes(":") ? "" : url));
-  const possible = joinWords(
-    engines.map(({ usage }) => usage),
-    "or",
-  );
-  const suggestion = suggestUrl(url);
+  if (/^(?:https?|unix):/.test(url)) {
+    return unusable(
+      `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${usage}`,
+    );
+  }
+  const [, path] = /^(?:file:|sqlite3?:)?([^:]+)$/i.exec(url) ?? [];
+  const suggestion = /^:?memory:?$/i.test(url) ? memory.url : path && toFileUrl(path);
   const advice = /^["'\s]/.test(url)
     ? "remove the quotes or spaces around the URL"
-    : `use ${suggestion === undefined ? possible : quoteInput(suggestion, 200)}`;
-  const problem = /^(?:https?|unix):/.test(url)
-    ? `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${possible}`
-    : `unknown store type "${type}": ${advice}`;
-  throw new StoreError("unusable", problem);
+    : `use ${suggestion ? quoteInput(suggestion, 200) : usage}`;
+  return unusable(`unknown store type "${type}": ${advice}`);
 }
 
-/** Suggests the URL of the store that a text without its scheme, or with that of another program, probably means. */
-function suggestUrl(text: string): string | undefined {
-  const [url] = engines.flatMap(({ suggest }) => suggest?.(text) ?? []);
-  const [, path] = /^(?:file:)?([^:]+)$/i.exec(text) ?? [];
-  return url ?? (path && toFileUrl(path));
+function unusable(message: string): StoreError {
+  return new StoreError("unusable", message);
 }
+
+function locateFile(path: string): StoreLocation {
+  if (path === "") throw unusable("sqlite: needs a path, such as sqlite:plants.db");
+  // May be the URL of a database, with a password.
+  if (path.includes("://")) throw unusable("sqlite: needs the path of a file, not a URL");
+  // For SQLite itself, this name means a database in memory. A file of this name would be a mistake.
+  if (path === ":memory:") {
+    throw unusable(
+      "sqlite::memory: is not a file: use memory: for a store that ends with the server, or sqlite:./:memory: for a file with that name",
+    );
+  }
+  return {
+    url: toFileUrl(path),
+    absoluteUrl: toFileUrl(resolve(path)),
+    isVolatile: false,
+    isShared: false,
+    path,
+    async listFiles() {
+      const named = resolve(path);
+      const real = await realpath(named).catch(() => named);
+      return ["", "-wal", "-shm"].map((suffix) => real + suffix);
+    },
+    openEngine: async (options) =>
+      (await import("./sqlite/engine.ts")).openSqliteEngine(path, options),
+    openReader: async () => (await import("./sqlite/reader.ts")).openSqliteReader(path),
+    async loadProvider() {
+      // Node 20: has no SQLite, so that a package is needed. Loading Node's own would print a warning.
+      if (!isBuiltin("node:sqlite")) await (await import("./sqlite/driver.ts")).loadSqlite();
+    },
+  };
+}
+
+/** Commands of PostgreSQL that do the same. They read PGHOST, PGUSER, PGPASSWORD and PGDATABASE. */
+const databaseAdvice: Readonly<Record<FileOperation, string>> = {
+  "back up":
+    'use "pg_dump --format=custom --file=plants.dump DATABASE", or continuous archiving (pg_basebackup and archive_command)',
+  verify:
+    'use "pg_restore --list plants.dump" for a dump, "pg_verifybackup" for a base backup, and "pg_amcheck" for a database',
+  restore:
+    'stop the servers, then use "pg_restore --clean --if-exists --single-transaction --dbname=DATABASE plants.dump"',
+};
+
+function locateDatabase(url: string): StoreLocation {
+  const shownUrl = toShownUrl(parsePostgresUrl(url));
+  return {
+    url: shownUrl,
+    absoluteUrl: shownUrl,
+    isVolatile: false,
+    isShared: true,
+    openEngine: async (options) =>
+      (await import("./postgres/engine.ts")).openPostgresEngine(url, options),
+    openReader: async () => (await import("./postgres/engine.ts")).openPostgresReader(url),
+    explainFiles: (operation) =>
+      `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${databaseAdvice[operation]}`,
+  };
+}
+
+const existsOnly = "exists only inside its server process";
+/** Why another process cannot open a store in memory, and what it can do. */
+const isOutOfReach = `a memory: store ${existsOnly}: "plantstore list --url URL" reads its plants there, if the server has --operations all`;
+
+const memory: StoreLocation = {
+  url: "memory:",
+  absoluteUrl: "memory:",
+  isVolatile: true,
+  isShared: false,
+  async openEngine({ mustExist }) {
+    if (mustExist) throw unusable(isOutOfReach);
+    return (await import("./memory.ts")).createMemoryEngine();
+  },
+  async openReader() {
+    throw unusable(isOutOfReach);
+  },
+  explainFiles: (operation) =>
+    `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
+};

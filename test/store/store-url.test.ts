@@ -1,6 +1,6 @@
 /** Store URLs. */
 import { describe, expect, it } from "vitest";
-import { describeForms, parseStoreUrl } from "../../src/store/store-url.ts";
+import { parseStoreUrl } from "../../src/store/store-url.ts";
 
 const file = { isVolatile: false, isShared: false };
 
@@ -58,9 +58,4 @@ it.each([
   ["postgres://user:secret@host/plants?sslmode=disable", "postgres://host:5432/plants"],
 ])("%s appears in messages as %s", (url, name) => {
   expect(parseStoreUrl(url).url).toBe(name);
-});
-
-it("help names the forms of URLs, of all stores and of those that processes share", () => {
-  expect(describeForms("any")).toBe("sqlite:PATH, postgres:// or memory:");
-  expect(describeForms("shared")).toBe("sqlite:PATH or postgres://");
 });

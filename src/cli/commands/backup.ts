@@ -1,8 +1,8 @@
 /** The commands `backup`, `verify` and `restore`. */
 import { resolve } from "node:path";
 import { backupStore, restoreStore, verifyStore } from "../../store/open-store.ts";
-import type { FileWork } from "../../store/store-location.ts";
-import { describeForms } from "../../store/store-url.ts";
+import type { FileWork } from "../../store/sqlite/backup.ts";
+import { storeForms } from "../../store/store-url.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import type { StopSignal } from "../io.ts";
@@ -12,7 +12,7 @@ import { readOptions } from "../options/values.ts";
 import { makeDefaultDirectory, nameStore } from "../store-access.ts";
 
 export const backupCommand: CommandBody = {
-  description: `Copies a store that is a file (${describeForms("file")}) to another file while servers
+  description: `Copies a store that is a file (${storeForms.file}) to another file while servers
 write to it. Every plant that was acknowledged before the backup starts is in the
 copy. It gets its name only when it is complete and flushed to the disk. It contains the
 digests of tokens, not the tokens.
@@ -44,7 +44,7 @@ terminal.`,
 };
 
 export const restoreCommand: CommandBody = {
-  description: `Verifies a backup, and replaces a store that is a file (${describeForms("file")}) with a
+  description: `Verifies a backup, and replaces a store that is a file (${storeForms.file}) with a
 copy of it. Stop every server on the store first: a store that is in use is not replaced.
 
 The old store remains in its directory, under a name with the time. As root, both keep

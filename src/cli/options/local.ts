@@ -12,7 +12,7 @@ import {
   storeUrlOrPath,
 } from "../../library/store-options.ts";
 import type { LogLevel } from "../../server/log.ts";
-import { describeForms, toFileUrl } from "../../store/store-url.ts";
+import { storeForms, toFileUrl } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
 import { isServiceAddress } from "./values.ts";
@@ -98,7 +98,7 @@ const testing = { group: "For tests of clients:" } as const;
 const browser = { group: "In a browser:" } as const;
 const operations = { group: "Metrics and log:" } as const;
 
-const storeSetting = setting("--store <url>", `Store of plants: ${describeForms("any")}`, {
+const storeSetting = setting("--store <url>", `Store of plants: ${storeForms.any}`, {
   type: storeUrlOrPath,
   findPath: findStorePath,
   default: (io: Io) => toFileUrl(`${findDataDirectory(io)}/plants.db`),
@@ -230,12 +230,12 @@ export const serveOptions = {
 
 /** The store, for the commands that open it themselves. */
 export const storeOption = {
-  store: { ...storeSetting, help: `Store of plants: ${describeForms("shared")}` },
+  store: { ...storeSetting, help: `Store of plants: ${storeForms.shared}` },
 } as const satisfies Options;
 
 /** The store, for the commands that replace or copy its file. */
 const fileOption = {
-  store: { ...storeSetting, help: `Store of plants: ${describeForms("file")}` },
+  store: { ...storeSetting, help: `Store of plants: ${storeForms.file}` },
 } as const satisfies Options;
 
 const serverGroup = { group: "With --url:" } as const;
