@@ -152,6 +152,14 @@ export interface StoreEngine extends StoreParts {
   emptyLog?(): Promise<void>;
 }
 
+/** How the engine of a store is opened. */
+export interface EngineOptions {
+  /** Rejects a missing store instead of creating it. Default: false. */
+  readonly mustExist?: boolean;
+  /** Receives warnings for the operator. */
+  readonly onWarning?: ((message: string) => void) | undefined;
+}
+
 /**
  * Reasons for a failure of the store. The plant of a failed create may or may not be stored.
  *

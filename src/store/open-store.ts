@@ -1,22 +1,10 @@
 /** Opens, backs up, verifies and restores the store of a URL. */
-import { type PlantStore, StoreError } from "../core/store.ts";
+import { type EngineOptions, type PlantStore, StoreError } from "../core/store.ts";
+import type { Backup, BackupOptions, Restore, RestoreOptions, StoreContents } from "./file-work.ts";
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
 import type { MemoryPlantsOptions } from "./memory-plants.ts";
 import { createMemoryEngine } from "./memory.ts";
-import type {
-  Backup,
-  BackupOptions,
-  Restore,
-  RestoreOptions,
-  StoreContents,
-} from "./sqlite/backup.ts";
-import {
-  type EngineOptions,
-  type FileOperation,
-  isStoreUrl,
-  parseStoreUrl,
-  toFileUrl,
-} from "./store-url.ts";
+import { type FileOperation, isStoreUrl, parseStoreUrl, toFileUrl } from "./store-url.ts";
 
 /** Options for {@link openStore}. */
 export interface OpenStoreOptions extends EngineOptions {
@@ -84,7 +72,7 @@ function toPath(text: string, operation: FileOperation): string {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);
   }
-  const { path = text, explainFiles } = parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
-  if (explainFiles !== undefined) throw new StoreError("unusable", explainFiles(operation));
-  return path;
+  const location = parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
+  if (location.explainFiles === undefined) return location.path ?? text;
+  throw new StoreError("unusable", location.explainFiles(operation));
 }

@@ -3,16 +3,13 @@ import { realpath } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { resolve } from "node:path";
 import { quoteInput } from "../core/messages.ts";
-import { type StoreEngine, StoreError, type StoreReader } from "../core/store.ts";
+import {
+  type EngineOptions,
+  type StoreEngine,
+  StoreError,
+  type StoreReader,
+} from "../core/store.ts";
 import { parsePostgresUrl, toShownUrl } from "./postgres/postgres-url.ts";
-
-/** Options for {@link StoreLocation.openEngine}. */
-export interface EngineOptions {
-  /** Rejects a missing store instead of creating it. Default: false. */
-  readonly mustExist?: boolean;
-  /** Receives warnings for the operator, such as an upgrade. */
-  readonly onWarning?: ((message: string) => void) | undefined;
-}
 
 /** An operation on the files of a store. */
 export type FileOperation = "back up" | "verify" | "restore";

@@ -1,7 +1,7 @@
 /** The commands `backup`, `verify` and `restore`. */
 import { resolve } from "node:path";
+import type { FileWork } from "../../store/file-work.ts";
 import { backupStore, restoreStore, verifyStore } from "../../store/open-store.ts";
-import type { FileWork } from "../../store/sqlite/backup.ts";
 import { storeForms } from "../../store/store-url.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";

@@ -1,9 +1,13 @@
 /** The engine on a PostgreSQL database: its calls with their retries. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type StoreEngine, StoreError, type StoreReader } from "../../core/store.ts";
+import {
+  type EngineOptions,
+  type StoreEngine,
+  StoreError,
+  type StoreReader,
+} from "../../core/store.ts";
 import { describeUpgrade, older, type Schema } from "../sql-tables.ts";
 import { createStoreError, toCode } from "../store-failure.ts";
-import type { EngineOptions } from "../store-url.ts";
 import { createCommit } from "./commit.ts";
 import {
   createDatabase,

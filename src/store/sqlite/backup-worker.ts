@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
-import type { StoreContents } from "./backup.ts";
+import type { StoreContents } from "../file-work.ts";
 import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
 import { assertUpgradable, openDatabaseToRead, readPragma, sqliteSchema } from "./database.ts";
 import {

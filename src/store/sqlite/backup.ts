@@ -13,57 +13,18 @@ import { resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { StoreError } from "../../core/store.ts";
 import { assertDirectory, toWriteError } from "../durable-files.ts";
+import type {
+  Backup,
+  BackupOptions,
+  Restore,
+  RestoreOptions,
+  StoreContents,
+} from "../file-work.ts";
 import type { ReplacedFile, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { writePartialFile } from "./partial-file.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./store-file.ts";
 import { type ConnectionThread, useConnection } from "./thread.ts";
-
-/** How a long operation on files is watched and stopped. */
-export interface FileWork {
-  /** Removes what was written so far at once. An engine that cannot be stopped continues: end the process. */
-  readonly signal: AbortSignal;
-  /** Is called before the copy starts, with a function that returns its size so far in bytes. */
-  readonly onCopy: (readSize: () => number) => void;
-}
-
-/** Options for {@link backupSqliteFile}. */
-export interface BackupOptions extends FileWork {
-  /** Replaces an existing file, or a store that has plants. */
-  readonly isForced: boolean;
-}
-
-/** A finished backup. */
-export interface Backup {
-  /** Absolute. */
-  readonly path: string;
-  readonly plants: number;
-  readonly bytes: number;
-}
-
-/** Contents of a store. */
-export interface StoreContents {
-  readonly plants: number;
-  readonly tokens: number;
-  /** Version of its schema. */
-  readonly version: number;
-  /** The first release of plantstore with this version, if there is one. */
-  readonly release?: string | undefined;
-}
-
-/** Options for {@link restoreSqliteFile}. */
-export interface RestoreOptions extends BackupOptions {
-  /** Is called when the backup is sound, before the store is opened. */
-  readonly onChecked?: () => void;
-  /** Is called when the store was replaced, before the last files are closed. */
-  readonly onReplaced: () => void;
-}
-
-/** A finished restore. */
-export interface Restore extends Backup {
-  /** Path of the store before it; absent if there was none. */
-  readonly oldPath?: string | undefined;
-}
 
 /**
  * Copies a store to a file while others write to it. Everything that was acknowledged before is in the copy. The file has its

@@ -1,7 +1,6 @@
 /** The engine on one SQLite file: one thread writes, another one reads. */
 import { resolve } from "node:path";
-import type { StoreEngine } from "../../core/store.ts";
-import type { EngineOptions } from "../store-url.ts";
+import type { EngineOptions, StoreEngine } from "../../core/store.ts";
 import { describeUpgrade } from "../sql-tables.ts";
 import type { ConnectionTarget } from "./connection.ts";
 import { sqliteSchema } from "./database.ts";

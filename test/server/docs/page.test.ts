@@ -49,8 +49,9 @@ describe("the server shows the page", () => {
         path.startsWith(operations.create.path) ||
         path === operations.page.path ||
         path === operations.metrics.path
-      )
+      ) {
         continue;
+      }
       expect(page).toContain(`<code>GET ${path}</code>`);
       expect((await fetch(server.url + path)).status).toBe(200);
     }
