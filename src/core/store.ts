@@ -1,4 +1,5 @@
 /** Ports of a plant store: for the server, and for the engine of a database. */
+import type { ContractOperationId } from "./contract.ts";
 import { isError } from "./messages.ts";
 import type { NewPlant } from "./plant.ts";
 
@@ -59,6 +60,8 @@ export interface TokenRecord {
   readonly revokedAtMs?: number | undefined;
   /** Last day of use: days since the epoch, in UTC. Absent if no use was recorded. */
   readonly lastUsedDay?: number | undefined;
+  /** The operations that it may ask for. Absent if it may ask for all. */
+  readonly allow?: readonly ContractOperationId[] | undefined;
 }
 
 /** The tokens of a store at a time. */

@@ -1,4 +1,5 @@
 /** Parts of the tables that both SQL engines share: steps of the schema, and rows of tokens. */
+import type { ContractOperationId } from "../core/contract.ts";
 import type { TokenRecord } from "../core/store.ts";
 import { createStoreError, unusable } from "./store-failure.ts";
 
@@ -72,6 +73,7 @@ export interface TokenRow<Text> {
   readonly digest: Text;
   readonly prefix: Text;
   readonly name: Text;
+  readonly allow: Text | null;
   readonly issued_at: Integer;
   readonly expires_at: Integer | null;
   readonly revoked_at: Integer | null;
@@ -80,9 +82,10 @@ export interface TokenRow<Text> {
 
 type Integer = bigint | string;
 
-/** The columns, for statements. */
-export const tokenColumns =
-  "digest, prefix, name, issued_at, expires_at, revoked_at, last_used_day";
+/** The columns of tokens that are text, for statements. */
+export const tokenTexts = ["digest", "prefix", "name", "allow"] as const;
+/** The other columns, which are integers. */
+export const tokenIntegers = ["issued_at", "expires_at", "revoked_at", "last_used_day"] as const;
 
 /** Returns a statement that finds the version of the tokens (see TokenState): their number, and the sums of their times. */
 export function findTokenVersion(table: string): string {
@@ -92,14 +95,15 @@ export function findTokenVersion(table: string): string {
   return `SELECT count(*)${sums.join("")} AS version FROM ${table}`;
 }
 
-/** Converts a token to the values of {@link tokenColumns}. */
+/** Converts a token to the values of {@link tokenTexts} and {@link tokenIntegers}. */
 export function toTokenValues<Text>(
   token: TokenRecord,
   toSqlText: (text: string) => Text,
 ): (Text | bigint | null)[] {
-  const { digest, prefix, name, issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay } = token;
+  const { digest, prefix, name, allow, issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay } = token;
   return [
     ...[digest, prefix, name].map(toSqlText),
+    allow === undefined ? null : toSqlText(allow.join()),
     ...[issuedAtMs, expiresAtMs, revokedAtMs, lastUsedDay].map(toSqlInteger),
   ];
 }
@@ -118,6 +122,10 @@ export function toTokenRecord<Text>(
     digest: fromSqlText(row.digest),
     prefix: fromSqlText(row.prefix),
     name: fromSqlText(row.name),
+    allow:
+      row.allow === null
+        ? undefined
+        : (fromSqlText(row.allow).split(",") as readonly ContractOperationId[]),
     issuedAtMs: Number(row.issued_at),
     expiresAtMs: toNumber(row.expires_at),
     revokedAtMs: toNumber(row.revoked_at),

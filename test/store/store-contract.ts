@@ -388,6 +388,7 @@ export function describeStoreContract(
       const full = {
         ...token,
         name: "a\0 🌱",
+        allow: ["create", "list"] as const,
         expiresAtMs: 8.64e15,
         revokedAtMs: 0,
         lastUsedDay: 20_000,

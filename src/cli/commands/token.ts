@@ -96,7 +96,12 @@ async function runTokenIssue(run: Run): Promise<void> {
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
 async function issueToken(
   store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
-  { name = "", lifetimeMs, json }: Values<typeof tokenIssueOptions>,
+  {
+    name = "",
+    lifetimeMs,
+    allow,
+    json,
+  }: Values<typeof tokenIssueOptions> & Pick<TokenRecord, "allow">,
   run: Run,
 ): Promise<void> {
   const { io, terminal } = run;
@@ -106,6 +111,7 @@ async function issueToken(
     digest: digestToken(token),
     prefix: toTokenPrefix(token),
     name,
+    allow,
     issuedAtMs,
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };

@@ -19,6 +19,7 @@ export const postgresSchema: Schema = [
         digest text PRIMARY KEY, -- SHA-256, lower-case hexadecimal
         prefix text NOT NULL,
         name text NOT NULL,
+        allow text, -- the operations that it may ask for, such as create,list; NULL: all
         issued_at int8 NOT NULL, -- all times: milliseconds since the epoch
         expires_at int8,
         revoked_at int8,
@@ -31,6 +32,7 @@ export const postgresSchema: Schema = [
         plantstore_set_xid, plantstore_add_deletions, plantstore_change_token_version CASCADE;
       DROP TABLE IF EXISTS plantstore_deletions, plantstore_token_version;
       ALTER TABLE plants DROP COLUMN IF EXISTS xid;
+      ALTER TABLE plantstore_tokens ADD COLUMN allow text;
     `,
   },
 ];

@@ -11,8 +11,9 @@ import type {
 import { maxPageSize, plantSize } from "../pages.ts";
 import {
   findTokenVersion,
-  tokenColumns,
+  tokenIntegers,
   type TokenRow,
+  tokenTexts,
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
@@ -211,11 +212,13 @@ function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
   });
 }
 
+const tokenColumns = [...tokenTexts, ...tokenIntegers].join();
+
 /** Stores a token, unless its digest is stored already. */
 export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
   await client.query(
     `INSERT INTO plantstore_tokens (${tokenColumns})
-    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
     ON CONFLICT (digest) DO NOTHING`,
     toTokenValues(token, toSqlText),
   );

@@ -12,8 +12,9 @@ import type {
 } from "../../core/store.ts";
 import {
   findTokenVersion,
-  tokenColumns,
+  tokenIntegers,
   type TokenRow,
+  tokenTexts,
   toSqlInteger,
   toTokenRecord,
   toTokenValues,
@@ -186,12 +187,11 @@ function prepareStatements(database: SqliteDatabase) {
     deletePlant: prepare("DELETE FROM plants WHERE id = ?"),
     recordCheck: prepare("UPDATE last_check SET checked_at = ?"),
     insertToken: prepare(`
-      INSERT INTO tokens (${tokenColumns})
-      VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)
+      INSERT INTO tokens (${[...tokenTexts, ...tokenIntegers].join()})
+      VALUES (${[...tokenTexts.map(() => "CAST(? AS TEXT)"), ...tokenIntegers.map(() => "?")].join()})
       ON CONFLICT (digest) DO NOTHING`),
     listTokens: prepare(`
-      SELECT ${["digest", "prefix", "name"].map(selectText).join()},
-        issued_at, expires_at, revoked_at, last_used_day
+      SELECT ${[...tokenTexts.map(selectText), ...tokenIntegers].join()}
       FROM tokens ORDER BY issued_at, rowid`),
     findTokenVersion: prepare(findTokenVersion("tokens")),
     endToken: prepare(`

@@ -259,6 +259,7 @@ export const sqliteSchema: Schema = [
         digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
         prefix TEXT NOT NULL,
         name TEXT NOT NULL,
+        allow TEXT, -- the operations that it may ask for, such as create,list; NULL: all
         issued_at INTEGER NOT NULL,
         expires_at INTEGER,
         revoked_at INTEGER,
@@ -282,6 +283,7 @@ export const sqliteSchema: Schema = [
       INSERT INTO upgraded_plants SELECT id, name, tag FROM plants;
       DROP TABLE plants;
       ALTER TABLE upgraded_plants RENAME TO plants;
+      ALTER TABLE tokens ADD COLUMN allow TEXT;
     `,
   },
 ];
