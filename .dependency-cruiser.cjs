@@ -12,7 +12,7 @@ const layers = {
   cli: ["core", "auth", "store", "records", "client", "server", "library"],
 };
 
-/** The packages that src may import, each with the only place for it. */
+/** The packages that src may import, each with the only place for it. A test finds places without files. */
 const packages = {
   "@photostructure/sqlite": "^src/store/sqlite/",
   chalk: "^src/cli/terminal/",

@@ -1,4 +1,6 @@
 /** The flags of every command, as the command line reads them. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { listCommands } from "../../../.build/man-page.ts";
 import { type Command, type CommandRow, loadCommand } from "../../../src/cli/command.ts";
@@ -8,6 +10,7 @@ import { commonFlags, toLongFlag } from "../../../src/cli/options/remote.ts";
 import { settings } from "../../../src/cli/options/local.ts";
 import { runProgram } from "../../../src/cli/program.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
+import { root } from "../../helpers/run.ts";
 import { runCli } from "../../helpers/run-cli.ts";
 
 interface GivenOption {
@@ -61,6 +64,26 @@ const options = commands.flatMap(({ words, command }) =>
   command.run === undefined ? [] : listOptions(words, command),
 );
 const withOneValue = options.filter(({ isRepeatable }) => !isRepeatable);
+
+/** Lists the names that the sources read, without the tables of options. */
+function listNamesInUse(): ReadonlySet<string> {
+  const src = join(root, "src");
+  const isTable = (path: string): boolean =>
+    /^(?:cli[\\/]options|library)[\\/](?:local|remote|values|[\w-]+-options|option-types)\.ts$/.test(
+      path,
+    );
+  const texts = readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !isTable(path))
+    .map((path) => readFileSync(join(src, path), "utf8").replace(/\/\*[^]*?\*\/|\/\/.*$/gm, ""));
+  return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []));
+}
+
+it("has no option that nothing reads", () => {
+  const names = commands.flatMap(({ command }) => Object.keys(command.options ?? {}));
+  const inUse = listNamesInUse();
+  expect(names.length).toBeGreaterThan(60);
+  expect(names.filter((name) => !inUse.has(name))).toEqual([]);
+});
 
 describe("an option", () => {
   it.each(options)("can be given once: $argv", async ({ argv }) => {
