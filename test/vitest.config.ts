@@ -49,7 +49,6 @@ const slowTests = [
   "test/store/postgres/!(engine).test.ts",
   "test/store/sqlite/{backup,power,processes,restore}.test.ts",
   "test/ecosystem/*.test.ts",
-  "test/architecture/{add-error,add-operation}.test.ts",
   "test/server/{faults,operations,http/{connection,differential,random-pipelines,stop,timeouts}}.test.ts",
   "test/client/{create-plants,http-pool}.test.ts",
   // Changes the table of errors, which other files would see without isolation.
@@ -73,8 +72,7 @@ const aloneTests = [
 /** Tests of the server that run through each of its transports, plain and over TLS. */
 const transportTests = [
   "test/server/overload.test.ts",
-  "test/server/request-id.test.ts",
-  "test/server/http/{connection,pipelining,stop,timeouts}.test.ts",
+  "test/server/http/stop.test.ts",
   "test/conformance/rules.test.ts",
 ];
 
@@ -98,20 +96,12 @@ export default defineConfig({
       }),
       toProject("slow", [...slowTests, "test/e2e/crash.test.ts"], { isSlow: true }),
       toProject("alone", aloneTests, { isSlow: true, isAlone: true }),
-      toProject(
-        "node:http",
-        [
-          "test/server/**/*.test.ts",
-          "test/ecosystem/{cors,page}.test.ts",
-          "test/conformance/rules.test.ts",
-        ],
-        { fastLane: false, isSlow: true },
-      ),
-      toProject(
-        "TLS",
-        [...transportTests, "test/server/http/{cuts,differential,random-pipelines}.test.ts"],
-        { tls: true, isSlow: true },
-      ),
+      toProject("node:http", transportTests, { fastLane: false, isSlow: true }),
+      // Compares the lane with node:http itself.
+      toProject("TLS", [...transportTests, "test/server/http/differential.test.ts"], {
+        tls: true,
+        isSlow: true,
+      }),
       // As Jest runs its tests: errors that Node throws are of another realm.
       toProject("vm contexts", ["test/library/*.test.ts"], { isVm: true }),
       toProject("node:http over TLS", transportTests, {
