@@ -28,8 +28,6 @@ export interface StoreContents {
   readonly tokens: number;
   /** Version of its schema. */
   readonly version: number;
-  /** The first release of plantstore with this version, if there is one. */
-  readonly release?: string | undefined;
 }
 
 /** How a store is restored. */

@@ -1,72 +1,24 @@
-/** Parts of the tables that both SQL engines share: steps of the schema, and rows of tokens. */
+/** What the tables of both SQL engines share: the version of the schema, and rows of tokens. */
 import type { ContractOperationId } from "../core/contract.ts";
 import type { TokenRecord } from "../core/store.ts";
 import { createStoreError, unusable } from "./store-failure.ts";
 
-/** SQL that creates the schema, or changes the schema of the step before it. */
-export interface SchemaStep {
-  /** Version of the schema after the step. */
-  readonly version: number;
-  /** The first release of plantstore with this version. */
-  readonly release: string;
-  readonly sql: string;
-}
+/** The version of the schema, which both engines have. A change of it follows CONTRIBUTING, "Change the schema". */
+export const schemaVersion = 7;
 
 /**
- * The step that creates the schema, and those that change it, in the order of their versions. The first one upgrades the
- * version before it by `upgradeSql`. A released step never changes; the next version of the schema appends one. Servers of older versions may have the store open meanwhile and
- * must keep working: a new column has a default or is filled by a trigger.
- */
-export type Schema = readonly [SchemaStep & { readonly upgradeSql: string }, ...SchemaStep[]];
-
-/**
- * Returns the steps that a store lacks.
+ * Asserts that this program can use the tables of a store.
  *
- * @param version of the store; 0 for an empty one
+ * @param version of its schema
  * @param store its URL or path, for messages
- * @throws StoreError `unusable` when the store has a version that no step upgrades, or one after the last step
+ * @throws StoreError `unusable`
  */
-export function findMissingSteps(
-  schema: Schema,
-  version: number,
-  store: string,
-): readonly SchemaStep[] {
-  const [{ version: first, upgradeSql }, ...others] = schema;
-  const newest = schema.at(-1)?.version ?? first;
-  const versions = `(its schema has version ${version}, this plantstore has ${newest})`;
-  if (version > newest) {
-    const problem = `is from a newer plantstore ${versions}: install that version`;
-    throw createStoreError(unusable(problem), store);
-  }
-  if (version === first - 1) return [{ ...schema[0], sql: upgradeSql }, ...others];
-  if (version !== 0 && version < first) {
-    const problem = `is from an older plantstore ${versions}: export its plants with that version, then create them in a new store`;
-    throw createStoreError(unusable(problem), store);
-  }
-  return schema.filter((step) => step.version > version);
+export function assertVersion(version: number, store: string): void {
+  if (version === schemaVersion) return;
+  const versions = `its schema has version ${version}, this plantstore has ${schemaVersion}`;
+  const problem = `is of another plantstore (${versions}): export its plants with that one, then create them in a new store`;
+  throw createStoreError(unusable(problem), store);
 }
-
-/**
- * Describes an upgrade that a server has made, for its log.
- *
- * @param version of the store before
- * @param store its URL or path
- * @returns undefined if the store was empty or had the version of this program
- */
-export function describeUpgrade(
-  schema: Schema,
-  version: number,
-  store: string,
-): string | undefined {
-  const { version: newest, release } = schema.at(-1) ?? schema[0];
-  if (version === 0 || version === newest) return undefined;
-  return `the store ${store} was upgraded from version ${version} to version ${newest}, which needs plantstore ${release} or later`;
-}
-
-/** A store that lacks steps, for a command that only reads it. */
-export const older = unusable(
-  'is from an older plantstore: start "plantstore serve" on it once to upgrade it',
-);
 
 /** A row with all columns. */
 export interface TokenRow<Text> {

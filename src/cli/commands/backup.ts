@@ -34,9 +34,8 @@ export const verifyCommand: CommandBody = {
   description: `Checks every page of a backup and every plant in it, and changes nothing. The file
 may be read-only, or a store that servers use.
 
-On standard output: the file, the numbers of plants and tokens, the version of the
-store, and the first release of plantstore with this version, as JSON unless it is a
-terminal.`,
+On standard output: the file, the numbers of plants and tokens, and the version of the
+store, as JSON unless it is a terminal.`,
   options: jsonOption,
   examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
   exitCodes: { ...storeExitCodes, invalidPlant: "The file is damaged" },
@@ -92,9 +91,8 @@ async function runVerify(run: Run): Promise<void> {
     () => `verifying ${file}`,
     () => verifyStore(file),
   );
-  const { plants, version, release } = contents;
-  const since = release === undefined ? "" : ` (plantstore ${release})`;
-  const sentence = `${file} is sound, with ${toPlantCount(plants)} in store version ${version}${since}`;
+  const { plants, version } = contents;
+  const sentence = `${file} is sound, with ${toPlantCount(plants)} in store version ${version}`;
   await printResult(run, json, { file: resolve(file), ...contents }, sentence);
 }
 

@@ -150,8 +150,7 @@ async function printTokens(run: Run): Promise<void> {
 /** A token that ended already keeps its end. */
 async function runTokenRevoke(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
-  const { json, ...delays } = readOptions(tokenRevokeOptions, flags, io);
-  const delayMs = delays.delayMs ?? delays.oldDelayMs;
+  const { json, delayMs } = readOptions(tokenRevokeOptions, flags, io);
   const token = await changeStore(run, async (store) => {
     const nowMs = Date.now();
     const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs, run);

@@ -347,8 +347,6 @@ export const tokenRevokeOptions = {
     type: tokenTime,
     shownDefault: "none",
   }),
-  /** The name of `--in` before. */
-  oldDelayMs: option("--after <time>", "As --in", { type: tokenTime, isHidden: true }),
   json: toggleFlag("--json", "Print the token's name, prefix and times as JSON"),
   ...storeOption,
 } as const satisfies Options;

@@ -6,8 +6,7 @@ import {
   StoreError,
   type StoreReader,
 } from "../../core/store.ts";
-import { describeUpgrade, older, type Schema } from "../sql-tables.ts";
-import { createStoreError, toCode } from "../store-failure.ts";
+import { toCode } from "../store-failure.ts";
 import { createCommit } from "./commit.ts";
 import {
   createDatabase,
@@ -20,14 +19,13 @@ import {
   toStoreError,
   type Work,
 } from "./database.ts";
-import { findSchema, isCurrent, migrate, postgresSchema } from "./migrations.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
+import { assertCurrent, createTables, findSchema } from "./tables.ts";
 
 /** Options of {@link openPostgresEngine}. */
 interface PostgresEngineOptions extends EngineOptions {
   readonly limits?: Limits | undefined;
-  readonly schema?: Schema;
 }
 
 /**
@@ -38,21 +36,14 @@ interface PostgresEngineOptions extends EngineOptions {
  */
 export async function openPostgresEngine(
   url: string,
-  {
-    limits = defaultLimits,
-    mustExist = false,
-    schema = postgresSchema,
-    onWarning,
-  }: PostgresEngineOptions = {},
+  { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
   return open(url, limits, true, async (database) => {
     const { shownUrl, read, write } = database;
     const { name, isStore } = await read((client) => findSchema(client, shownUrl, mustExist));
     database.useSchema(name);
-    if (isStore && (await read((client) => isCurrent(client, shownUrl, schema)))) return;
-    const version = await write((client) => migrate(client, shownUrl, schema));
-    const upgrade = describeUpgrade(schema, version, shownUrl);
-    if (upgrade !== undefined) onWarning?.(upgrade);
+    if (!isStore) await write(createTables);
+    await read((client) => assertCurrent(client, shownUrl));
   });
 }
 
@@ -62,16 +53,12 @@ export async function openPostgresEngine(
  * @param url as {@link parsePostgresUrl} describes it
  * @throws StoreError
  */
-export async function openPostgresReader(
-  url: string,
-  schema = postgresSchema,
-): Promise<StoreReader> {
+export async function openPostgresReader(url: string): Promise<StoreReader> {
   return open(url, longLimits, false, async (database) => {
     const { shownUrl, read } = database;
     const { name } = await read((client) => findSchema(client, shownUrl, true));
     database.useSchema(name);
-    const isNewest = await read((client) => isCurrent(client, shownUrl, schema));
-    if (!isNewest) throw createStoreError(older, shownUrl);
+    await read((client) => assertCurrent(client, shownUrl));
   });
 }
 

@@ -3,8 +3,9 @@ import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
 import type { StoreContents } from "../file-work.ts";
+import { schemaVersion } from "../sql-tables.ts";
 import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
-import { assertUpgradable, openDatabaseToRead, readPragma, sqliteSchema } from "./database.ts";
+import { openDatabaseToRead, readPragma } from "./database.ts";
 import {
   createDamageError,
   isBusy,
@@ -22,8 +23,7 @@ export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
 /** Opens a store to read. @throws StoreError or an error of SQLite, as its methods do */
 export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" | "realPath">) {
   const provider = await loadSqlite();
-  const assertReadable = (opened: SqliteDatabase): number => assertUpgradable(opened, path);
-  const database = openDatabaseToRead(provider, realPath, assertReadable);
+  const database = openDatabaseToRead(provider, realPath);
   const count = (table: string): number => {
     const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
     return (row as { count: number }).count;
@@ -51,9 +51,8 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
       // https://sqlite.org/pragma.html#pragma_integrity_check
       const finding = readPragma(database, "integrity_check(1)");
       if (finding !== "ok") throw createDamageError(path, finding);
-      const version = assertReadable(database);
-      const release = sqliteSchema.find((step) => step.version === version)?.release;
-      return { plants: checkPlants(database, path), tokens: count("tokens"), version, release };
+      const plants = checkPlants(database, path);
+      return { plants, tokens: count("tokens"), version: schemaVersion };
     },
     close: () => database.close(),
   };

@@ -46,8 +46,8 @@ import {
 export interface ConnectionTarget extends StoreFile {
   /**
    * - `read`: for a store reader
-   * - `first`: the first connection of an engine, which upgrades the schema
-   * - `further`: any other connection of the engine. A newer server may have upgraded the schema since
+   * - `first`: the first connection of an engine, which creates the tables
+   * - `further`: any other connection of the engine. A newer server may have changed the schema since
    * - `whole`, `replaced`: for a backup or a restore (see backup-worker.ts)
    */
   readonly access: "read" | "first" | "further" | "whole" | "replaced";
@@ -63,29 +63,22 @@ const readerTimeoutMs = 1000;
 export async function openConnection(target: ConnectionTarget): Promise<StoreConnection> {
   const { realPath, access } = target;
   const provider = await loadSqlite();
-  let versionBefore = 0;
   const database =
     access === "read"
       ? openDatabaseToRead(provider, realPath)
-      : openDatabase(provider, realPath, {
-          upgrades: access === "first",
-          onUpgraded: (version) => (versionBefore = version),
-        });
-  return createConnection(database, versionBefore);
+      : openDatabase(provider, realPath, access === "first");
+  return createConnection(database);
 }
 
 /**
  * Creates a connection on an open database, which it owns from then on. Its methods do not wait for locks (see
  * `retryWhileBusy`).
- *
- * @param versionBefore version of the schema before the connection was opened; 0 if it was not looked at
  */
-export function createConnection(database: SqliteDatabase, versionBefore = 0) {
+export function createConnection(database: SqliteDatabase) {
   // Held together with the database by the closures below. Statements do not keep it alive.
   const statements = prepareStatements(database);
   database.exec("PRAGMA busy_timeout = 0");
   return {
-    getVersionBefore: (): number => versionBefore,
     commit(entries: PackedEntries): readonly CommitResult[] {
       // From then on, deleted text is overwritten in the database.
       if (entries.actions.includes("delete")) database.exec("PRAGMA secure_delete = ON");

@@ -1,10 +1,10 @@
-/** Opens a database: locks, transactions, settings, and the steps of its schema. */
+/** Opens a database: locks, transactions, settings, and the tables. */
 import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { attempt } from "../../core/attempt.ts";
 import { syncDirectory, syncFile } from "../durable-files.ts";
-import { findMissingSteps, older, type Schema } from "../sql-tables.ts";
+import { assertVersion, schemaVersion } from "../sql-tables.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
 import {
   isBusy,
@@ -49,19 +49,18 @@ const exclusive = "PRAGMA locking_mode = EXCLUSIVE;";
  * Opens a plant store to write; an empty file becomes one.
  *
  * @param path absolute, so that SQLite mistakes it for neither a URI nor a name such as ":memory:"; without symbolic links
- * @param upgrades creates or upgrades the schema; without it, the schema is not checked
- * @param onUpgraded is called with the version before, 0 for an empty file
+ * @param isFirst creates the tables in an empty file, and checks their version
  * @throws StoreError or an error of SQLite; the connection is closed then
  */
 export function openDatabase(
   provider: SqliteProvider,
   path: string,
-  { upgrades = true, schema = sqliteSchema, onUpgraded = (_version: number): void => {} } = {},
+  isFirst = true,
 ): SqliteDatabase {
   retryWhileBusy(() => assertAlone(provider, path));
   return connect(provider, path, (database) => {
     // Before the write-ahead log is on, so that the file itself is marked as a plant store from the beginning.
-    if (upgrades) onUpgraded(retryWhileBusy(() => migrate(database, path, schema)));
+    if (isFirst) retryWhileBusy(() => prepareTables(database, path));
     retryWhileBusy(() => {
       database.exec("PRAGMA journal_mode = WAL");
       // The first read opens the log.
@@ -76,17 +75,12 @@ export function openDatabase(
  * Opens a plant store to read, also while others write to it.
  *
  * @param path as for {@link openDatabase}
- * @param check asserts that the version of the schema can be read
  * @throws StoreError or an error of SQLite; the connection is closed then
  */
-export function openDatabaseToRead(
-  provider: SqliteProvider,
-  path: string,
-  check: (database: SqliteDatabase, path: string) => unknown = assertCurrent,
-): SqliteDatabase {
+export function openDatabaseToRead(provider: SqliteProvider, path: string): SqliteDatabase {
   const prepare = (database: SqliteDatabase): void => {
     database.exec("PRAGMA query_only = ON");
-    check(database, path);
+    assertCurrent(database, path);
   };
   try {
     retryWhileBusy(() => assertAlone(provider, path));
@@ -237,105 +231,62 @@ export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   }
 }
 
-const plantColumns = `(
-        id INTEGER PRIMARY KEY,
-        name TEXT NOT NULL,
-        tag TEXT -- NULL: no tag, which differs from an empty tag
-      ) STRICT`;
-
-/** The schema of this version. */
-export const sqliteSchema: Schema = [
-  {
-    version: 6,
-    release: "1.0.0",
-    sql: `
-      PRAGMA application_id = ${applicationId};
-      CREATE TABLE migrations (
-        version INTEGER PRIMARY KEY,
-        applied_at INTEGER NOT NULL -- all times: milliseconds since the epoch
-      ) STRICT;
-      CREATE TABLE plants ${plantColumns};
-      CREATE TABLE tokens (
-        digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
-        prefix TEXT NOT NULL,
-        name TEXT NOT NULL,
-        allow TEXT, -- the operations that it may ask for, such as create,list; NULL: all
-        issued_at INTEGER NOT NULL,
-        expires_at INTEGER,
-        revoked_at INTEGER,
-        last_used_day INTEGER -- days since the epoch, in UTC
-      ) STRICT;
-      CREATE TABLE last_check ( -- written to check that the store is writable
-        checked_at INTEGER NOT NULL
-      ) STRICT;
-      INSERT INTO last_check (checked_at) VALUES (0);
-    `,
-    // A copy, because SQLite cannot drop a column that is UNIQUE.
-    upgradeSql: `
-      DROP VIEW feed_end;
-      DROP TABLE feed;
-      DROP TABLE deleted_plants;
-      DROP TRIGGER token_added;
-      DROP TRIGGER token_changed;
-      DROP TRIGGER token_removed;
-      DROP TABLE token_version;
-      CREATE TABLE upgraded_plants ${plantColumns};
-      INSERT INTO upgraded_plants SELECT id, name, tag FROM plants;
-      DROP TABLE plants;
-      ALTER TABLE upgraded_plants RENAME TO plants;
-      ALTER TABLE tokens ADD COLUMN allow TEXT;
-    `,
-  },
-];
+/** The tables of a new store. */
+const schema = `
+  PRAGMA application_id = ${applicationId};
+  CREATE TABLE migrations (
+    version INTEGER PRIMARY KEY,
+    applied_at INTEGER NOT NULL -- all times: milliseconds since the epoch
+  ) STRICT;
+  CREATE TABLE plants (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    tag TEXT -- NULL: no tag, which differs from an empty tag
+  ) STRICT;
+  CREATE TABLE tokens (
+    digest TEXT NOT NULL PRIMARY KEY, -- SHA-256, lower-case hexadecimal
+    prefix TEXT NOT NULL,
+    name TEXT NOT NULL,
+    allow TEXT, -- the operations that it may ask for, such as create,list; NULL: all
+    issued_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    last_used_day INTEGER -- days since the epoch, in UTC
+  ) STRICT;
+  CREATE TABLE last_check ( -- written to check that the store is writable
+    checked_at INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO last_check (checked_at) VALUES (0);
+  INSERT INTO migrations (version, applied_at)
+  VALUES (${schemaVersion}, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+`;
 
 /**
- * Applies the steps that a file lacks in one transaction, and records each. If several processes start on one file, one of
- * them applies them.
+ * Creates the tables in an empty file, in one transaction. If several processes start on one file, one of them does.
  *
- * @param path for messages
- * @returns the version before
- * @throws StoreError `unusable` when the file cannot be upgraded or is from another program; it is not changed then
+ * @throws StoreError `unusable` when the file is from another program or version; it is not changed then
  */
-function migrate(database: SqliteDatabase, path: string, schema = sqliteSchema): number {
-  const found = readVersion(database);
-  if (findMissingSteps(schema, found, path).length === 0) return found;
-  return inTransaction(database, () => {
-    const before = readVersion(database);
-    if (before === 0 && hasTables(database)) throw createStoreError(foreignDatabase, path);
-    for (const { version, sql } of findMissingSteps(schema, before, path)) {
-      database.exec(sql);
-      database.exec(`
-        INSERT INTO migrations (version, applied_at)
-        VALUES (${version}, CAST(unixepoch('subsec') * 1000 AS INTEGER))
-      `);
-    }
-    return before;
-  });
+function prepareTables(database: SqliteDatabase, path: string): void {
+  if (readVersion(database) === 0) {
+    inTransaction(database, () => {
+      if (readVersion(database) !== 0) return;
+      if (hasTables(database)) throw createStoreError(foreignDatabase, path);
+      database.exec(schema);
+    });
+  }
+  assertCurrent(database, path);
 }
 
 /**
- * Asserts that a file lacks no step, and changes nothing.
+ * Asserts that a file has the tables of this version, and changes nothing.
  *
  * @param path for messages
  * @throws StoreError `unusable`
  */
 function assertCurrent(database: SqliteDatabase, path: string): void {
-  const version = assertUpgradable(database, path);
-  if (findMissingSteps(sqliteSchema, version, path).length > 0) throw createStoreError(older, path);
-}
-
-/**
- * Asserts that a file has the version of this program, or one that {@link migrate} can upgrade, and changes nothing.
- *
- * @param path for messages
- * @returns the version
- * @throws StoreError `unusable`
- */
-export function assertUpgradable(database: SqliteDatabase, path: string): number {
   const version = readVersion(database);
   if (version === 0) throw createStoreError(foreignDatabase, path);
-  findMissingSteps(sqliteSchema, version, path);
-  return version;
+  assertVersion(version, path);
 }
 
 /** @returns 0 for a file without the tables */

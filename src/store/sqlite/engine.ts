@@ -1,9 +1,7 @@
 /** The engine on one SQLite file: one thread writes, another one reads. */
 import { resolve } from "node:path";
 import type { EngineOptions, StoreEngine } from "../../core/store.ts";
-import { describeUpgrade } from "../sql-tables.ts";
 import type { ConnectionTarget } from "./connection.ts";
-import { sqliteSchema } from "./database.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { packEntries, unpackPlants } from "./rows.ts";
 import { createFilesInUse, prepareDatabaseFile } from "./store-file.ts";
@@ -20,7 +18,7 @@ const createsPerCopy = 1000;
  */
 export async function openSqliteEngine(
   path: string,
-  { mustExist = false, onWarning = () => undefined }: EngineOptions = {},
+  { mustExist = false }: EngineOptions = {},
 ): Promise<StoreEngine> {
   assertSqliteInstalled();
   const absolutePath = resolve(path);
@@ -59,8 +57,6 @@ export async function openSqliteEngine(
   }
 
   await writer.open();
-  const upgrade = describeUpgrade(sqliteSchema, await writer.call("getVersionBefore"), path);
-  if (upgrade !== undefined) onWarning(upgrade);
   try {
     // A restore may have replaced the file since it was found.
     files.assertInPlace();

@@ -330,15 +330,6 @@ describe("token revoke --in", () => {
     expect((await readTokens())[0]?.expiresAtMs).toBeUndefined();
   });
 
-  it("was --after, which still works and which help does not show", async () => {
-    await addTokens({ name: "ci" });
-    const { stderr } = await runToken(["revoke", "ci", "--after", "24h"]);
-    expect(stderr).toMatch(/^ci \(pst_0000\) is valid until /);
-    const { stdout } = await runToken(["revoke", "--help"]);
-    expect(stdout).toContain("--in <time>");
-    expect(stdout).not.toContain("--after");
-  });
-
   it("prints the token with its expiry with --json", async () => {
     await addTokens({ name: "ci" });
     const { stdout } = await runToken(["revoke", "ci", "--in", "7d", "--json"]);

@@ -129,7 +129,7 @@ describe("a check", () => {
     const newer = await createStore();
     await change(newer, "INSERT INTO migrations VALUES (1000, 0)");
     const checks = Array.from({ length: 20 }, () =>
-      expectRejection(verifySqliteFile(newer), "unusable", "is from a newer plantstore"),
+      expectRejection(verifySqliteFile(newer), "unusable", "is of another plantstore"),
     );
     await Promise.all(checks);
   });

@@ -225,11 +225,6 @@ describe("rejects a file without changing it or creating others:", () => {
 describe("rejects a store without changing it or creating files", () => {
   it.each<[string, string, (path: string) => Promise<void>]>([
     [
-      "because it is from a version that cannot be upgraded",
-      "is from an older plantstore (its schema has version 4, this plantstore has 6): export its plants with",
-      (path) => change(path, "DELETE FROM migrations; INSERT INTO migrations VALUES (4, 0)"),
-    ],
-    [
       "because it is damaged",
       "is damaged: restore an intact backup, or choose another path",
       async (path) => writeFile(path, (await readFile(path)).fill(0xff, 100)),

@@ -1,41 +1,29 @@
-/** The schema, and what brings a database to its version. */
+/** The tables: finds, checks and creates them. */
 import type { ClientBase } from "pg";
 import { createStoreError, type FailureKind, unusable } from "../store-failure.ts";
-import { findMissingSteps, type Schema } from "../sql-tables.ts";
+import { assertVersion, schemaVersion } from "../sql-tables.ts";
 
-/** The schema of this version. */
-export const postgresSchema: Schema = [
-  {
-    version: 6,
-    release: "1.0.0",
-    sql: `
-      CREATE TABLE plants (
-        id int8 PRIMARY KEY,
-        name text NOT NULL,
-        tag text -- NULL: none; not the same as an empty one
-      );
-      COMMENT ON TABLE plants IS 'In name and tag, ␛␀ stands for the character NUL and ␛␛ for ␛';
-      CREATE TABLE plantstore_tokens (
-        digest text PRIMARY KEY, -- SHA-256, lower-case hexadecimal
-        prefix text NOT NULL,
-        name text NOT NULL,
-        allow text, -- the operations that it may ask for, such as create,list; NULL: all
-        issued_at int8 NOT NULL, -- all times: milliseconds since the epoch
-        expires_at int8,
-        revoked_at int8,
-        last_used_day int8, -- days since the epoch, in UTC
-        added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
-      );
-    `,
-    upgradeSql: `
-      DROP FUNCTION IF EXISTS
-        plantstore_set_xid, plantstore_add_deletions, plantstore_change_token_version CASCADE;
-      DROP TABLE IF EXISTS plantstore_deletions, plantstore_token_version;
-      ALTER TABLE plants DROP COLUMN IF EXISTS xid;
-      ALTER TABLE plantstore_tokens ADD COLUMN allow text;
-    `,
-  },
-];
+/** The tables of a new store. */
+const tables = `
+  CREATE TABLE plants (
+    id int8 PRIMARY KEY,
+    name text NOT NULL,
+    tag text -- NULL: none; not the same as an empty one
+  );
+  COMMENT ON TABLE plants IS 'In name and tag, ␛␀ stands for the character NUL and ␛␛ for ␛';
+  CREATE TABLE plantstore_tokens (
+    digest text PRIMARY KEY, -- SHA-256, lower-case hexadecimal
+    prefix text NOT NULL,
+    name text NOT NULL,
+    allow text, -- the operations that it may ask for, such as create,list; NULL: all
+    issued_at int8 NOT NULL, -- all times: milliseconds since the epoch
+    expires_at int8,
+    revoked_at int8,
+    last_used_day int8, -- days since the epoch, in UTC
+    added int8 NOT NULL GENERATED ALWAYS AS IDENTITY -- grows with every token
+  );
+  INSERT INTO plantstore_migrations (version) VALUES (${schemaVersion});
+`;
 
 const record = `
   CREATE TABLE IF NOT EXISTS plantstore_migrations (
@@ -79,43 +67,27 @@ export async function findSchema(
 }
 
 /**
- * Checks whether the store in the current schema of the connection has the version that this program needs.
+ * Asserts that the store in the current schema of the connection has the version of this program.
  *
  * @param store for messages
- * @throws StoreError `unusable` when it cannot be upgraded
+ * @throws StoreError `unusable`
  */
-export async function isCurrent(
-  client: ClientBase,
-  store: string,
-  schema = postgresSchema,
-): Promise<boolean> {
-  return findMissingSteps(schema, await readVersion(client), store).length === 0;
+export async function assertCurrent(client: ClientBase, store: string): Promise<void> {
+  assertVersion(await readVersion(client), store);
 }
 
 /**
- * Applies the steps that a database lacks, and records each. Servers may start together: each waits for the others. Creates
- * wait while a step waits for transactions that use the tables.
+ * Creates the tables if they are missing. Servers may start together: each waits for the others.
  *
  * @param client in a transaction
- * @param store for messages
- * @returns the version before; 0 if there were no tables
  */
-export async function migrate(
-  client: ClientBase,
-  store: string,
-  schema = postgresSchema,
-): Promise<number> {
+export async function createTables(client: ClientBase): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(hashtext('plantstore_migrations'))");
   await client.query(record);
-  const before = await readVersion(client);
-  for (const { version, sql } of findMissingSteps(schema, before, store)) {
-    await client.query(sql);
-    await client.query("INSERT INTO plantstore_migrations (version) VALUES ($1)", [version]);
-  }
-  return before;
+  if ((await readVersion(client)) === 0) await client.query(tables);
 }
 
-/** @returns 0 without a step */
+/** @returns 0 without the tables */
 async function readVersion(client: ClientBase): Promise<number> {
   const { rows } = await client.query<{ version: string | null }>(
     "SELECT max(version) AS version FROM plantstore_migrations",
