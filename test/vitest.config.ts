@@ -84,8 +84,9 @@ export default defineConfig({
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
     // More than cores, because many tests wait for a disk, a socket or a clock. The default leaves one core idle.
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Generous: properties with many cases take a minute on a busy machine.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       // The quick lane: `npm test`.
       toProject("plantstore", ["test/**/*.test.ts"], {
@@ -94,20 +95,18 @@ export default defineConfig({
         // Loading the modules for each file takes a third of the time.
         isolate: false,
       }),
-      toProject("slow", [...slowTests, "test/e2e/crash.test.ts"], { isSlow: true }),
-      toProject("alone", aloneTests, { isSlow: true, isAlone: true }),
-      toProject("node:http", transportTests, { fastLane: false, isSlow: true }),
+      toProject("slow", [...slowTests, "test/e2e/crash.test.ts"]),
+      toProject("alone", aloneTests, { isAlone: true }),
+      toProject("node:http", transportTests, { fastLane: false }),
       // Compares the lane with node:http itself.
       toProject("TLS", [...transportTests, "test/server/http/differential.test.ts"], {
         tls: true,
-        isSlow: true,
       }),
       // As Jest runs its tests: errors that Node throws are of another realm.
       toProject("vm contexts", ["test/library/*.test.ts"], { isVm: true }),
       toProject("node:http over TLS", transportTests, {
         fastLane: false,
         tls: true,
-        isSlow: true,
       }),
       // Tests above the syntax of HTTP, without a socket.
       toProject("fetch", ["test/conformance/rules.test.ts", "test/server/cors.test.ts"], {
@@ -127,7 +126,6 @@ function toProject(
     fastLane = true,
     tls = false,
     fetch = false,
-    isSlow = false,
     isAlone = false,
     isVm = false,
   } = {},
@@ -137,8 +135,7 @@ function toProject(
   const provide = { transport: { fastLane, tls, fetch }, crashRounds };
   // Without exclude, those of the command line count.
   const alone = isAlone && { maxWorkers: 1, sequence: { groupOrder: 1 } };
-  const limits = isSlow && { testTimeout: 120_000, hookTimeout: 120_000 };
   const excluded = exclude.length > 0 && { exclude };
-  const test = { name, include, env, provide, isolate, ...excluded, ...alone, ...limits };
+  const test = { name, include, env, provide, isolate, ...excluded, ...alone };
   return { extends: true as const, test: { ...test, ...(isVm && vmContexts) } };
 }

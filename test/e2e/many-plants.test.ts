@@ -199,7 +199,7 @@ it.each([
 it("a pipe that its reader closes ends with 141, and names the line to resume", async () => {
   const stderr = `error: the output was closed; ${resumeHint}`;
   expect(await createIntoClosedPipe("close")).toEqual({ code: 141, stderr: [stderr] });
-}, 60_000);
+});
 
 it("the same command after kill -9 of the client creates each plant once", async () => {
   const count = 20_000;

@@ -130,4 +130,4 @@ it("has types that TypeScript finds in ES modules", async () => {
   // Exits with 1 if it finds a problem.
   const { stdout } = await run(process.execPath, [attw, tarball, "--profile", "esm-only"]);
   expect(stdout).toMatch(/node16 \(from ESM\).*🟢/);
-}, 60_000);
+});
