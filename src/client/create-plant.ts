@@ -110,7 +110,7 @@ export function toTransientFailure(result: Result | UnavailableError): Failure |
   if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
   if (result.ok) return undefined;
   const next = findErrorRow(result.error.error)?.next;
-  return next === "resend" || next === "retry" || next === "retryAfter" ? result : undefined;
+  return next === "resend" || next === "retry" ? result : undefined;
 }
 
 async function send<Parsed extends Result>(

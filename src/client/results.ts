@@ -205,7 +205,6 @@ const categoryByStep: Readonly<Record<NextStep, ErrorCategory>> = {
   later: "unavailable",
   resend: "unavailable",
   retry: "unavailable",
-  retryAfter: "unavailable",
 };
 
 /** For numbers that are not in the table: those of a later version. */

@@ -9,14 +9,13 @@ import {
 /**
  * The step that an error asks of the client:
  * - `fix`: the plant or its request breaks a rule
- * - `token`: the credential is missing or rejected
+ * - `token`: the credential is missing or rejected, or does not allow the request
  * - `conflict`: the id belongs to a different plant
  * - `absent`: the id has no plant. A client that repeats a delete takes it as done
  * - `server`: the request does not fit the server, so every such request would get this error
  * - `later`: a retry may succeed, but not at once
  * - `resend`: the request did not arrive completely. Clients send it again
  * - `retry`: the server cannot store plants now. Clients retry
- * - `retryAfter`: as `retry`, and the response has the header Retry-After
  */
 export type NextStep =
   | "fix"
@@ -26,8 +25,7 @@ export type NextStep =
   | "server"
   | "later"
   | "resend"
-  | "retry"
-  | "retryAfter";
+  | "retry";
 
 /** A row of {@link errorTable}. Server, client, exit codes and the interface description derive from it. */
 export interface ErrorRow {
@@ -37,6 +35,8 @@ export interface ErrorRow {
   readonly when: string;
   /** The step that it asks of the client. */
   readonly next: NextStep;
+  /** Value of the header Retry-After, in seconds. */
+  readonly retryAfterS?: number;
   /** Status in every status mode, if it is not 400. */
   readonly status?: 404 | 405;
   /** The operations that can fail with it; any if absent. */
@@ -131,6 +131,13 @@ export const errorTable = {
     when: "expired token",
     next: "token",
     remedy: "Ask the server's operator for a new token.",
+  },
+  /** 40300: the token may not do this. */
+  forbidden: {
+    error: 40300,
+    when: "the token may not do this",
+    next: "token",
+    remedy: "Use a token that allows the operation.",
   },
   /** 40400: unknown path. */
   noSuchPath: {
@@ -308,15 +315,26 @@ export const errorTable = {
   shuttingDown: {
     error: 50300,
     when: "shutting down",
-    next: "retryAfter",
+    next: "retry",
+    retryAfterS: 1,
     remedy: "Wait for the seconds in Retry-After, then send it again.",
   },
-  /** 50301: overloaded or unavailable. */
+  /** 50301: overloaded or unavailable (nothing was done). */
   overloaded: {
     error: 50301,
-    when: "overloaded or unavailable",
-    next: "retryAfter",
+    when: "overloaded or unavailable (nothing was done)",
+    next: "retry",
+    retryAfterS: 1,
     remedy: "Wait for the seconds in Retry-After, then send it again.",
+  },
+  /** 50302: the outcome is unknown. */
+  outcomeUnknown: {
+    error: 50302,
+    when: "the outcome is unknown",
+    next: "retry",
+    retryAfterS: 1,
+    only: ["create", "delete"],
+    remedy: "Send it again, which is safe: the same plant is stored, or deleted, once.",
   },
   /** 50700: storage full or read-only. */
   storageFull: {

@@ -13,7 +13,6 @@ import {
   errorRows,
   errorTable,
   listErrorKinds,
-  type NextStep,
   RequestError,
   type StatusMode,
   toIdTakenError,
@@ -234,16 +233,12 @@ function describeFailuresByStatus(
     [...statuses].map((status) => {
       const hasStatus = ({ error }: { readonly error: number }): boolean =>
         toDerivedStatus(error) === status;
-      const description = failures
-        .filter(hasStatus)
-        .map(({ error, when }) => `${error}: ${when}`)
-        .join("; ");
-      const asksFor = (step: NextStep): boolean =>
-        failures.some((row) => hasStatus(row) && row.next === step);
+      const own = failures.filter(hasStatus);
+      const description = own.map(({ error, when }) => `${error}: ${when}`).join("; ");
       const ownExamples = Object.entries(examples).filter(([, { value }]) => hasStatus(value));
       const headers = {
-        ...(asksFor("token") && challengeHeader),
-        ...(asksFor("retryAfter") && retryHeader),
+        ...(own.some(hasChallenge) && challengeHeader),
+        ...(own.some(hasRetryAfter) && retryHeader),
       };
       return [status, describeFailure(description, headers, Object.fromEntries(ownExamples))];
     }),
@@ -262,15 +257,12 @@ function describeFailure(
   };
 }
 
-/** The numbers of the errors that ask for a step: `40100 to 40103`, or `50300 and 50301`. */
-function listNumbers(step: NextStep): string {
-  const numbers = errorRows
-    .filter(({ next, status }) => next === step && status === undefined)
-    .map(({ error }) => error);
-  const [first = 0] = numbers;
-  const isRange = numbers.length > 2 && numbers.every((number, index) => number === first + index);
-  if (isRange) return `${first} to ${numbers.at(-1)}`;
-  return numbers.length === 1 ? `${first}` : joinWords(numbers.map(String));
+const hasChallenge = ({ next }: ErrorRow): boolean => next === "token";
+const hasRetryAfter = ({ retryAfterS }: ErrorRow): boolean => retryAfterS !== undefined;
+
+/** Lists the numbers of rows. */
+function listNumbers(has: (row: ErrorRow) => boolean): string {
+  return joinWords(errorRows.filter(has).map(({ error }) => `${error}`));
 }
 
 /** Rows of the error table that belong to an operation. */
@@ -282,14 +274,14 @@ function listFailures(id: ContractOperationId): readonly ErrorRow[] {
 
 const challengeHeader = {
   "WWW-Authenticate": {
-    description: `Challenge of RFC 6750, with errors ${listNumbers("token")}`,
+    description: `Challenge of RFC 6750, with errors ${listNumbers(hasChallenge)}`,
     schema: { type: "string" },
   },
 };
 
 const retryHeader = {
   "Retry-After": {
-    description: `Seconds to wait before a retry, with errors ${listNumbers("retryAfter")}`,
+    description: `Seconds to wait before a retry, with errors ${listNumbers(hasRetryAfter)}`,
     schema: { type: "integer", minimum: 0 },
   },
 };
@@ -332,13 +324,13 @@ function describeNewPlant(): OpenApiObject {
   return { allOf: [toReference("Plant"), toSchema(own)] };
 }
 
-/** Describes an Error with the numbers that the server sends. */
+/** Describes an Error. Its numbers are examples, not an enum: strict clients must accept those of later versions. */
 function describeError(server: DescribedServer): OpenApiObject {
   const { properties, ...schema } = toSchema(errorBodySchema);
   const { error, message } = properties as Readonly<Record<keyof ErrorBody, OpenApiObject>>;
   const kinds = listErrorKinds(server.operations ?? "create");
   const numbers = kinds.map((kind) => errorTable[kind].error);
-  return { ...schema, properties: { error: { ...error, enum: numbers }, message } };
+  return { ...schema, properties: { error: { ...error, examples: numbers }, message } };
 }
 
 /** Converts a schema. As in the contract, the format of an integer states its range. */

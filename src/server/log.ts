@@ -84,15 +84,16 @@ const levelByStep: Readonly<Record<NextStep, LogLevel>> = {
   later: "error",
   resend: "info",
   retry: "error",
-  retryAfter: "warn",
 };
 
 function toLevel({ operation, error }: RequestRecord): LogLevel {
-  const next = error === undefined ? undefined : findErrorRow(error)?.next;
+  const row = error === undefined ? undefined : findErrorRow(error);
   // Anyone can send the header of a check, and it must not hide that tokens are guessed.
-  const isRejectedToken = next === "token" && error !== errorTable.noCredential.error;
+  const isRejectedToken = row?.next === "token" && error !== errorTable.noCredential.error;
   if (quietOperations.has(operation) && !isRejectedToken) return "debug";
-  return next === undefined ? "info" : levelByStep[next];
+  if (row === undefined) return "info";
+  // The server expects to recover by itself.
+  return row.retryAfterS === undefined ? levelByStep[row.next] : "warn";
 }
 
 function toJsonLine(level: LogLevel, record: RequestRecord): string {

@@ -1,7 +1,13 @@
 /** Responses as values: plants, errors and failures as status, headers and body. */
 import { CredentialError } from "../auth/token.ts";
 import { type OperationId, resultHeader } from "../core/contract.ts";
-import { errorTable, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
+import {
+  type ErrorRow,
+  errorTable,
+  RequestError,
+  type StatusMode,
+  toStatus,
+} from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import { StoreError, type SuccessfulResult } from "../core/store.ts";
 
@@ -118,7 +124,8 @@ function toErrorHeaders(error: RequestError): HeaderPairs {
   if (error instanceof MethodError) return [["Allow", error.allow]];
   // A test need not wait.
   if (error === injectedFailure) return [["Retry-After", "0"]];
-  return errorTable[error.kind].next === "retryAfter" ? [["Retry-After", "1"]] : [];
+  const { retryAfterS }: ErrorRow = errorTable[error.kind];
+  return retryAfterS === undefined ? [] : [["Retry-After", `${retryAfterS}`]];
 }
 
 const jsonType: HeaderPair = ["Content-Type", "application/json"];

@@ -23,7 +23,7 @@ vi.mock("../../src/core/errors.ts", async (load) => {
     emptyBody: { next: "token" },
     tooDeep: { next: "conflict" },
     notJson: { next: "server", status: 404 },
-    notObject: { next: "retryAfter" },
+    notObject: { next: "retry", retryAfterS: 7 },
     idMissing: { next: "retry" },
     nameMissing: { next: "resend" },
     overloaded: { next: "later" },
@@ -46,7 +46,6 @@ const expected: Readonly<
   later: [6, false, false, "error"],
   resend: [6, true, false, "info"],
   retry: [6, true, false, "error"],
-  retryAfter: [6, true, false, "warn"],
 };
 
 /** Returns the level of a failed create in the log. */
@@ -73,12 +72,13 @@ it.each(errorKinds)("%s does what its row says", (kind) => {
   const status = row.status ?? 400;
   const sent = toErrorResponse(new RequestError(kind, "a message"));
   expect(sent.status).toBe(status);
-  expect(new Map(sent.headers).get("Retry-After") === "1").toBe(next === "retryAfter");
+  const seconds = row.retryAfterS;
+  expect(new Map(sent.headers).get("Retry-After")).toBe(seconds && String(seconds));
 
   const received = { ok: false, error: { error, message: "a message" }, attempts: 1 } as const;
   const response = { ...received, status, requestId: undefined };
   const [exitCode, isRetried, concernsAll, level] = expected[next];
-  expect(readLevel(error)).toBe(level);
+  expect(readLevel(error)).toBe(seconds === undefined ? level : "warn");
   expect(toExitCode(error)).toBe(exitCode);
   expect(toTransientFailure(response) !== undefined).toBe(isRetried);
   expect(concernsAllCreates(error)).toBe(concernsAll);
@@ -96,8 +96,8 @@ it("the interface description says what the rows say", () => {
   const statusesWith = (header: string): string[] =>
     Object.keys(responses).filter((status) => header in (responses[status]?.headers ?? {}));
   expect(statusesWith("Retry-After")).toEqual(["422", "503"]);
-  expect(statusesWith("WWW-Authenticate")).toEqual(["400", "401"]);
-  expect(json).toContain("with errors 42200 and 50300");
+  expect(statusesWith("WWW-Authenticate")).toEqual(["400", "401", "403"]);
+  expect(json).toContain("with errors 42200, 50300, 50301 and 50302");
   expect(json).not.toContain("| 40001 |");
 });
 

@@ -15,6 +15,7 @@ describe("the exit code of an Error", () => {
     malformedCredential: 4,
     unknownToken: 4,
     expiredToken: 4,
+    forbidden: 4,
     noSuchPath: 7,
     noSuchPlant: 9,
     noSuchMethod: 7,
@@ -39,6 +40,7 @@ describe("the exit code of an Error", () => {
     unexpected: 6,
     shuttingDown: 6,
     overloaded: 6,
+    outcomeUnknown: 6,
     storageFull: 6,
   };
 

@@ -66,6 +66,7 @@ export const errorRequests: Readonly<
     message: "the token is unknown or was revoked: use one that this server issued",
   }),
   expiredToken: { untestable: "only the owner of the store can issue a token that expires" },
+  forbidden: { untestable: "only the owner of the store can issue a token that may do less" },
   noSuchPath: instead(
     { ...create(fern), target: "$BASE/plant" },
     {
@@ -135,5 +136,6 @@ export const errorRequests: Readonly<
   unexpected: { untestable: "a request that causes one would be a bug" },
   shuttingDown: { untestable: "only the owner of the server can stop it" },
   overloaded: { untestable: "the load would harm other clients, and its limits are unknown" },
+  outcomeUnknown: { untestable: "only a failure of the server's storage, or its stop, causes it" },
   storageFull: { untestable: "only the server's machine can fill its storage" },
 };

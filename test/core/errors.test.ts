@@ -16,6 +16,7 @@ const contract = {
   malformedCredential: 40101,
   unknownToken: 40102,
   expiredToken: 40103,
+  forbidden: 40300,
   noSuchPath: 40400,
   noSuchPlant: 40401,
   noSuchMethod: 40500,
@@ -40,6 +41,7 @@ const contract = {
   unexpected: 50000,
   shuttingDown: 50300,
   overloaded: 50301,
+  outcomeUnknown: 50302,
   storageFull: 50700,
 };
 
