@@ -66,7 +66,7 @@ function getReadBits(privacy: Privacy, uid: number): number {
  * @param storeUrl a store URL that was checked
  */
 export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly GuardedPath[]> {
-  const files = (await parseStoreUrl(storeUrl).listFiles?.()) ?? [];
+  const files = await parseStoreUrl(storeUrl).listFiles();
   const directories = [...new Set(files.map((path) => dirname(path)))];
   const dataDirectory = attempt(() => resolve(findDataDirectory(io)));
   return [

@@ -143,7 +143,7 @@ export async function explainMissing(run: StoreRun): Promise<readonly string[]> 
   const { flags, io, signal = new AbortController().signal } = run;
   if (selectsServer(run)) return [];
   const { store } = readOptions(storeOption, flags, io);
-  const url = parseStoreUrl(store).isShared ? undefined : readDefaultUrl(io)?.value;
+  const url = parseStoreUrl(store).kind === "database" ? undefined : readDefaultUrl(io)?.value;
   if (url === undefined) return [];
   // Loads the client, which other commands that open a store do without.
   const { checkLocalServer } = await import("../client/probe.ts");

@@ -24,7 +24,7 @@ import { joinWords } from "./messages.ts";
 import { type ParameterName, parameterRules, readId, readPageQuery } from "./parameters.ts";
 import { type ErrorBody, int64Max, int64Min } from "./plant.ts";
 import { errorBodySchema, newPlantSchema, plantSchema, readNewPlant } from "./read-plant.ts";
-import type { ConflictPolicy } from "./store.ts";
+import type { ConflictPolicy, StoreKind } from "./store.ts";
 
 /** Properties of a server that its clients can observe. */
 export interface DescribedServer {
@@ -36,8 +36,8 @@ export interface DescribedServer {
   readonly statusMode?: StatusMode | undefined;
   /** Operations of the contract that it serves; by default `create`. */
   readonly operations?: OperationSet | undefined;
-  /** True if the plants end with the server. */
-  readonly isVolatile?: boolean | undefined;
+  /** Plants in memory end with the server. */
+  readonly storeKind?: StoreKind | undefined;
   /** What its users should know besides, in sentences. */
   readonly notice?: string | undefined;
 }
@@ -350,7 +350,7 @@ function toSchema(schema: z.ZodMiniType): OpenApiObject {
 
 /** Describes the service. */
 function toServiceDescription(server: DescribedServer): string {
-  const { statusMode, isVolatile, notice } = server;
+  const { statusMode, storeKind, notice } = server;
   const names = contractOperations[server.operations ?? "create"].map(
     (id) => `\`${operations[id].method} ${operations[id].path}\``,
   );
@@ -359,7 +359,7 @@ function toServiceDescription(server: DescribedServer): string {
     ? `one operation: ${names[0]}`
     : `${names.length} operations: ${joinWords(names)}`;
   return `\
-A ${isVolatile ? "volatile" : "durable"} store of plants with ${count}. Every request needs a bearer token. Every
+A ${storeKind === "memory" ? "volatile" : "durable"} store of plants with ${count}. Every request needs a bearer token. Every
 failure of ${isOne ? "the" : "an"} operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.${
     notice === undefined ? "" : `\n\n${notice}`
   }`;
@@ -414,10 +414,11 @@ If several rules are broken, \`message\` names all of them, and \`error\` is the
 }
 
 function toCreateDescription(server: DescribedServer): string {
-  const { onConflict, isVolatile } = server;
-  const durability = isVolatile
-    ? "is in memory, until the server stops"
-    : "has been flushed to disk and survives a power failure";
+  const { onConflict, storeKind } = server;
+  const durability =
+    storeKind === "memory"
+      ? "is in memory, until the server stops"
+      : "has been flushed to disk and survives a power failure";
   return `\
 Creates a new plant in the store. A 200 means that the plant ${durability}.
 
@@ -437,7 +438,8 @@ ${toFailureDescription("list", server)}`;
 }
 
 function toDeleteDescription(server: DescribedServer): string {
-  const durability = server.isVolatile ? "is gone" : "is gone, also after a power failure";
+  const durability =
+    server.storeKind === "memory" ? "is gone" : "is gone, also after a power failure";
   return `\
 Deletes a plant from the store. A 204 means that the plant ${durability}.
 

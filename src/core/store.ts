@@ -9,6 +9,9 @@ export const conflictPolicies = ["reject", "replace"] as const;
 /** One of {@link conflictPolicies}. */
 export type ConflictPolicy = (typeof conflictPolicies)[number];
 
+/** Where the plants of a store are: in the process that opens it, in a file, or in a database that servers share. */
+export type StoreKind = "memory" | "file" | "database";
+
 /** Result of a create that succeeded. */
 export type SuccessfulResult = "created" | "unchanged" | "replaced";
 
@@ -116,8 +119,7 @@ interface StoreParts {
 
 /** A durable store of plants and tokens. Its methods reject with a {@link StoreError}. */
 export interface PlantStore extends StoreParts {
-  /** True if the plants exist only in this process. */
-  readonly isVolatile?: boolean;
+  readonly kind?: StoreKind;
   /** Resolves once the result would survive a power failure (contract.md "Durability"). */
   create(plant: NewPlant, onConflict: ConflictPolicy): Promise<Committed<CreateResult>>;
   /** Deletes a plant together with the changes that arrive at the same time. Resolves as {@link PlantStore.create} does. */

@@ -27,7 +27,7 @@ import {
 export interface ServerBackend {
   readonly store: Pick<
     PlantStore,
-    "create" | "deletePlant" | "listCommitted" | "checkWritable" | "isVolatile"
+    "create" | "deletePlant" | "listCommitted" | "checkWritable" | "kind"
   >;
   readonly authenticator: Pick<Authenticator, "accepts" | "isFresh" | "refresh" | "check">;
 }
@@ -82,11 +82,11 @@ export function createOperations(options: OperationOptions): OperationFunctions 
     health: () => toStatusResponse("ok"),
     async readiness(_, backend) {
       const error = await checkReadiness();
-      if (error === undefined) return toStatusResponse("ready", backend?.store.isVolatile);
+      if (error === undefined) return toStatusResponse("ready", backend?.store.kind);
       // Every reason has the status 503, which load balancers expect.
       return { ...toErrorResponse(error, "http"), status: 503 };
     },
-    description: (request, backend) => selfDescription.describe(request, backend?.store.isVolatile),
+    description: (request, backend) => selfDescription.describe(request, backend?.store.kind),
     metrics:
       metrics &&
       (async () => {
@@ -94,7 +94,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
         return { status: 200, body: await metrics.render(), contentType, headers: [] };
       }),
     page: docs
-      ? (request, backend) => selfDescription.show(request, backend?.store.isVolatile)
+      ? (request, backend) => selfDescription.show(request, backend?.store.kind)
       : undefined,
   };
   return { contract, others };

@@ -9,7 +9,7 @@ import {
   toStatus,
 } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
-import { StoreError, type SuccessfulResult } from "../core/store.ts";
+import { StoreError, type StoreKind, type SuccessfulResult } from "../core/store.ts";
 
 type HeaderPair = readonly [name: string, value: string];
 
@@ -97,10 +97,10 @@ export function toDeletedResponse(commit: PlantCommit): ServerResponse {
 /**
  * Response of the health checks.
  *
- * @param isVolatile true if plants exist only in the memory of the server, which the response then says
+ * @param storeKind the response says if it is `memory`
  */
-export function toStatusResponse(status: "ok" | "ready", isVolatile = false): ServerResponse {
-  const body = JSON.stringify({ status, ...(isVolatile && { store: "memory" }) });
+export function toStatusResponse(status: "ok" | "ready", storeKind?: StoreKind): ServerResponse {
+  const body = JSON.stringify({ status, ...(storeKind === "memory" && { store: storeKind }) });
   return { status: 200, body, headers: [] };
 }
 

@@ -23,7 +23,7 @@ export async function openStore(
 ): Promise<PlantStore> {
   const location = parseStoreUrl(url);
   const store = createGroupCommitStore(await location.openEngine(options), onCommit);
-  return { ...store, isVolatile: location.isVolatile };
+  return { ...store, kind: location.kind };
 }
 
 /** Creates a store in memory. @param onCommit is called after each successful commit */
@@ -32,7 +32,7 @@ export function createMemoryStore(
   onCommit?: CommitListener,
 ): PlantStore {
   const store = createGroupCommitStore(createMemoryEngine(options), onCommit);
-  return { ...store, isVolatile: true };
+  return { ...store, kind: "memory" };
 }
 
 /** Copies a store to a file while others write to it. @throws StoreError */
@@ -73,6 +73,6 @@ function toPath(text: string, operation: FileOperation): string {
     throw new StoreError("unusable", message);
   }
   const location = parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
-  if (location.explainFiles === undefined) return location.path ?? text;
+  if (location.kind === "file") return location.path;
   throw new StoreError("unusable", location.explainFiles(operation));
 }

@@ -7,6 +7,7 @@ import {
   type EngineOptions,
   type StoreEngine,
   StoreError,
+  type StoreKind,
   type StoreReader,
 } from "../core/store.ts";
 import { parsePostgresUrl, toShownUrl } from "./postgres/postgres-url.ts";
@@ -15,27 +16,34 @@ import { parsePostgresUrl, toShownUrl } from "./postgres/postgres-url.ts";
 export type FileOperation = "back up" | "verify" | "restore";
 
 /** A store that a URL names. */
-export interface StoreLocation {
+export type StoreLocation = FileLocation | OtherLocation;
+
+interface Location {
   /** URL for messages, without secrets. */
   readonly url: string;
   /** URL that names the store in any working directory, without secrets. */
   readonly absoluteUrl: string;
-  /** True if the plants exist only in the process that opens the store. */
-  readonly isVolatile: boolean;
-  /** True if servers on several machines can use the store. */
-  readonly isShared: boolean;
   /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
   openEngine(options: EngineOptions): Promise<StoreEngine>;
   /** Opens an existing store to read. @throws StoreError */
   openReader(): Promise<StoreReader>;
   /** Loads what the engine needs besides Node. @throws StoreError if that is missing */
   loadProvider?(): Promise<unknown>;
-  /** The file that is the store; absolute, or relative to the working directory. Absent if it is not a file. */
-  readonly path?: string;
   /** Lists the files that have the contents of the store, with symbolic links resolved; some may be missing. */
-  listFiles?(): Promise<readonly string[]>;
-  /** Explains what to do instead of an operation on files. Absent for a file. */
-  explainFiles?(operation: FileOperation): string;
+  listFiles(): Promise<readonly string[]>;
+}
+
+interface FileLocation extends Location {
+  readonly kind: "file";
+  /** Absolute, or relative to the working directory. */
+  readonly path: string;
+}
+
+interface OtherLocation extends Location {
+  readonly kind: Exclude<StoreKind, "file">;
+  readonly path?: undefined;
+  /** Explains what to do instead of an operation on files. */
+  explainFiles(operation: FileOperation): string;
 }
 
 /** Forms of URLs, for help: all, those of stores that any process can open, and those of files. */
@@ -105,8 +113,7 @@ function locateFile(path: string): StoreLocation {
   return {
     url: toFileUrl(path),
     absoluteUrl: toFileUrl(resolve(path)),
-    isVolatile: false,
-    isShared: false,
+    kind: "file",
     path,
     async listFiles() {
       const named = resolve(path);
@@ -138,11 +145,11 @@ function locateDatabase(url: string): StoreLocation {
   return {
     url: shownUrl,
     absoluteUrl: shownUrl,
-    isVolatile: false,
-    isShared: true,
+    kind: "database",
     openEngine: async (options) =>
       (await import("./postgres/engine.ts")).openPostgresEngine(url, options),
     openReader: async () => (await import("./postgres/engine.ts")).openPostgresReader(url),
+    listFiles: async () => [],
     explainFiles: (operation) =>
       `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${databaseAdvice[operation]}`,
   };
@@ -155,8 +162,7 @@ const isOutOfReach = `a memory: store ${existsOnly}: "plantstore list --url URL"
 const memory: StoreLocation = {
   url: "memory:",
   absoluteUrl: "memory:",
-  isVolatile: true,
-  isShared: false,
+  kind: "memory",
   async openEngine({ mustExist }) {
     if (mustExist) throw unusable(isOutOfReach);
     return (await import("./memory.ts")).createMemoryEngine();
@@ -164,6 +170,7 @@ const memory: StoreLocation = {
   async openReader() {
     throw unusable(isOutOfReach);
   },
+  listFiles: async () => [],
   explainFiles: (operation) =>
     `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
 };

@@ -2,17 +2,17 @@
 import { describe, expect, it } from "vitest";
 import { parseStoreUrl } from "../../src/store/store-url.ts";
 
-const file = { isVolatile: false, isShared: false };
+const file = { kind: "file" };
 
 describe("parseStoreUrl", () => {
   it.each([
-    ["memory:", { isVolatile: true, isShared: false }],
+    ["memory:", { kind: "memory" }],
     ["sqlite:plants.db", { ...file, path: "plants.db" }],
     ["sqlite:/var/lib/plants.db", { ...file, path: "/var/lib/plants.db" }],
     ["sqlite:C:\\plants.db", { ...file, path: "C:\\plants.db" }],
     ["sqlite:file:a%20b.db?mode=memory#c", { ...file, path: "file:a%20b.db?mode=memory#c" }],
-    ["postgres://user:secret@host/plants", { isVolatile: false, isShared: true }],
-    ["postgresql://host/plants", { isVolatile: false, isShared: true }],
+    ["postgres://user:secret@host/plants", { kind: "database" }],
+    ["postgresql://host/plants", { kind: "database" }],
     ["sqlite:./:memory:", { ...file, path: "./:memory:" }],
   ])("parses %s, with an unchanged path", (url, location) => {
     expect(parseStoreUrl(url)).toMatchObject(location);

@@ -223,13 +223,15 @@ async function checkStore(run: Run): Promise<Finding> {
   const { flags, io, terminal } = run;
   const { value: url = "", source } = readOption(statusOptions.store, flags["store"], io);
   const location = parseStoreUrl(url);
-  const { url: shownUrl, path, isVolatile } = location;
+  const { url: shownUrl, path, kind } = location;
   const facts = { store: shownUrl, storeSource: source };
   const server = attempt(() => readOption(requestOptions.url, flags["url"], io).value) ?? "";
   const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
   const other = isElsewhere ? `; "create" sends to ${server}` : "";
   const shown = describeSetting(shownUrl, source) + other;
-  if (isVolatile) return { state: "ok", message: `${shown}: exists only inside its server`, facts };
+  if (kind === "memory") {
+    return { state: "ok", message: `${shown}: exists only inside its server`, facts };
+  }
   const isEmpty = (stats: Stats): boolean => stats.isFile() && stats.size === 0;
   // Opening it reports any other problem.
   if (path !== undefined && (await stat(path).then(isEmpty, isNoEntry))) {

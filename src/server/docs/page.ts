@@ -71,7 +71,7 @@ function toHash(text: string): string {
 }
 
 function toPage(server: PageServer): string {
-  const { url, maxBodyBytes, onConflict, statusMode, basePath, isVolatile } = server;
+  const { url, maxBodyBytes, onConflict, statusMode, basePath, storeKind } = server;
   const set = server.operations ?? "create";
   const isWhole = set === "all";
   const failureStatus = statusMode === "http" ? "4xx or 5xx" : "400";
@@ -79,10 +79,11 @@ function toPage(server: PageServer): string {
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
     path: toHtml(basePath + operations.create.path),
-    tokenSource: isVolatile
-      ? "whoever started the server"
-      : "the server's operator for one, or run <code>plantstore token issue</code> on the server",
-    durability: isVolatile ? "in memory, until the server stops" : "durably",
+    tokenSource:
+      storeKind === "memory"
+        ? "whoever started the server"
+        : "the server's operator for one, or run <code>plantstore token issue</code> on the server",
+    durability: storeKind === "memory" ? "in memory, until the server stops" : "durably",
     operationCount: isWhole ? "operations to create, list and delete plants" : "one operation",
     call: isWhole ? "request" : "create",
     orReplaced: onConflict === "replace" ? ", or <code>replaced</code>" : "",

@@ -1,4 +1,5 @@
 /** The OpenAPI document and the documentation page of a server, with the options it was started with. */
+import type { StoreKind } from "../../core/store.ts";
 import { isIP } from "node:net";
 import { RequestError } from "../../core/errors.ts";
 import { quoteInput } from "../../core/messages.ts";
@@ -8,19 +9,14 @@ import type { PageServer } from "./page.ts";
 
 /** Describes a server to programs and to people. */
 export interface SelfDescription {
-  /**
-   * Responds with the OpenAPI document. Its URL is the one that the client used, if that belongs to the server.
-   *
-   * @param isVolatile true if the plants end with the server
-   */
-  describe(request: AskedRequest, isVolatile?: boolean): Promise<ServerResponse>;
+  /** Responds with the OpenAPI document. Its URL is the one that the client used, if that belongs to the server. */
+  describe(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse>;
   /**
    * Responds with the page. It asks for a token, so it is shown only under a name of the server.
    *
-   * @param isVolatile true if the plants end with the server
    * @returns a RequestError `noSuchPath` for any other name
    */
-  show(request: AskedRequest, isVolatile?: boolean): Promise<ServerResponse | RequestError>;
+  show(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse | RequestError>;
 }
 
 /** The part of a request that says under which name the server was asked. */
@@ -54,16 +50,16 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
     return response;
   };
   return {
-    async describe(request, isVolatile) {
+    async describe(request, storeKind) {
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
       const url = findPublicUrl(request, server) ?? server.publicUrl ?? server.url;
-      return remember(`description ${isVolatile} ${url}`, () => ({
+      return remember(`description ${storeKind} ${url}`, () => ({
         status: 200,
-        body: toOpenApiJson(createOpenApiDocument({ ...server, url, isVolatile })),
+        body: toOpenApiJson(createOpenApiDocument({ ...server, url, storeKind })),
         headers: [],
       }));
     },
-    async show(request, isVolatile) {
+    async show(request, storeKind) {
       const url = findPublicUrl(request, server);
       if (url === undefined) {
         const name = quoteInput(request.headers["host"] ?? "", 80);
@@ -73,8 +69,8 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
         );
       }
       const { toPageResponse } = await import("./page.ts");
-      const create = () => toPageResponse({ ...server, url, isVolatile });
-      return remember(`page ${isVolatile} ${url}`, create);
+      const create = () => toPageResponse({ ...server, url, storeKind });
+      return remember(`page ${storeKind} ${url}`, create);
     },
   };
 }

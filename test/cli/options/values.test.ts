@@ -49,7 +49,7 @@ describe("serve, by default,", () => {
       docs: true,
       corsOrigins: [],
       store: "sqlite:/home/fern/.local/share/plantstore/plants.db",
-      isVolatile: false,
+      storeKind: "file",
       metricsAddress: undefined,
       logFormat: "json",
       logLevel: "info",

@@ -45,7 +45,7 @@ export async function provideToken(
     return { kind: isKnown ? "saved" : "none" };
   }
   const token = saved ?? mintToken();
-  const isSaved = origin !== undefined && !options.isVolatile;
+  const isSaved = origin !== undefined && options.storeKind !== "memory";
   if (isSaved && saved === undefined) {
     // First: after a crash in between, the next start finds the saved token and an empty store.
     await saveToken(findConfigDirectory(io), { origin, token }, io);

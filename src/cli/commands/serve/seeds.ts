@@ -19,7 +19,7 @@ import type { ServeOptions, ServerRun } from "./serve-options.ts";
  *
  * @throws CommandError also for a durable store if a file is not a regular file
  */
-export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): Promise<void> {
+export async function assertReadableSeeds({ seeds, storeKind }: ServeOptions): Promise<void> {
   if (seeds.indexOf("-") !== seeds.lastIndexOf("-")) {
     throw new UsageError("--seed - (standard input) is given twice: remove one of them");
   }
@@ -29,7 +29,7 @@ export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): 
     if (stats?.isDirectory()) {
       throw new CommandError("usage", `${name} cannot be read: it is a directory`);
     }
-    if (isVolatile || stats?.isFile()) continue;
+    if (storeKind === "memory" || stats?.isFile()) continue;
     throw new CommandError(
       "usage",
       `${name} cannot be read again at the next start: a durable store needs a file; use one, or --store memory:`,
@@ -39,7 +39,7 @@ export async function assertReadableSeeds({ seeds, isVolatile }: ServeOptions): 
 
 /** Checks all records for a durable store, so that a broken seed leaves nothing behind. @throws CommandError */
 export async function checkSeeds(run: ServerRun): Promise<void> {
-  if (run.options.isVolatile) return;
+  if (run.options.storeKind === "memory") return;
   const error = await run.terminal.showWhile(
     () => "checking seeds",
     () => checkSeed(readSeeds(run)),

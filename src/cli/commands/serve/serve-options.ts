@@ -6,6 +6,7 @@ import type { FaultRates } from "../../../server/faults.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import type { Log } from "../../../server/log.ts";
 import type { PlantServer } from "../../../server/server.ts";
+import type { StoreKind } from "../../../core/store.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Run } from "../../command.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
@@ -34,8 +35,7 @@ export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "fau
   readonly environmentToken: string | undefined;
   /** The value of `--max-connections`, if the process may not open so many sockets. */
   readonly unmetConnections: number | undefined;
-  /** True if the plants exist only in this process. */
-  readonly isVolatile: boolean;
+  readonly storeKind: StoreKind;
 }
 
 /** A run of `serve`. */
@@ -69,7 +69,7 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     );
   }
   const tls = tlsCert && tlsKey ? { certFile: tlsCert, keyFile: tlsKey } : undefined;
-  const { isVolatile } = parseStoreUrl(options.store);
+  const { kind: storeKind } = parseStoreUrl(options.store);
   const maxConnections = Math.min(options.maxConnections, toMaxConnections(io));
   return {
     ...options,
@@ -79,7 +79,7 @@ export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): Serv
     faults: toFaults(faults),
     environmentToken,
     socketFd,
-    isVolatile,
+    storeKind,
   };
 }
 

@@ -54,7 +54,7 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
 /** The rows of the banner. The commands in it work as they are printed. */
 function toRows(
   { url, token, seeded }: Started,
-  { store, isDemo, isVolatile, socketFd, statusMode, docs, operations }: ServeOptions,
+  { store, isDemo, storeKind, socketFd, statusMode, docs, operations }: ServeOptions,
   io: Io,
 ): readonly BannerRow[] {
   const command = toInvocation(io);
@@ -66,7 +66,7 @@ function toRows(
   const memory = isDemo
     ? "memory, 10,000 plants or 16 MiB: drops the oldest; emptied hourly"
     : "memory, until the server stops";
-  const shownStore = isVolatile ? memory : parseStoreUrl(store).url;
+  const shownStore = storeKind === "memory" ? memory : parseStoreUrl(store).url;
   const rows: BannerRow[] = [{ label: "Store", text: shownStore }];
   if (socketFd !== undefined) {
     rows.push({ label: "Socket", text: "passed to this process (LISTEN_FDS)" });
@@ -145,9 +145,10 @@ async function listWarnings(
     );
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
-    const advice = options.isVolatile
-      ? "print it with --json, or set PLANTSTORE_TOKEN"
-      : `"${toInvocation(io)} token issue" issues another one`;
+    const advice =
+      options.storeKind === "memory"
+        ? "print it with --json, or set PLANTSTORE_TOKEN"
+        : `"${toInvocation(io)} token issue" issues another one`;
     warnings.push(`no client knows the token of this server: ${advice}`);
   }
   if (options.isDemo) {
