@@ -75,6 +75,16 @@ it("counts the errors of the server from zero, so that an alert sees the first o
   expect(counters.map(([, error]) => error)).toEqual(["50000", "50300", "50301", "50700"]);
 });
 
+it("ends the names of counters with _total, and no others, as promtool demands", async () => {
+  const text = await createTested().render();
+  const types = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
+  expect(types.length).toBeGreaterThan(30);
+  const misnamed = types.filter(
+    ([, name = "", type]) => name.endsWith("_total") !== (type === "counter"),
+  );
+  expect(misnamed.map(([line]) => line)).toEqual([]);
+});
+
 it("has the end of the certificate with TLS only", async () => {
   const withTls = createTested({ readCertificateExpiry: () => Date.UTC(2030, 0, 1) });
   expect(await readOwn(withTls)).toContain("plantstore_certificate_expiry_seconds 1893456000");
