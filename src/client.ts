@@ -14,9 +14,9 @@ export {
 export type { Fetch } from "./client/fetch-post.ts";
 export type { ContractOperationId, OperationId } from "./core/contract.ts";
 export { type ErrorRow, errorTable, type NextStep } from "./core/errors.ts";
+export type { CreateManyOptions } from "./library/client-options.ts";
 export {
   createClient,
-  type CreateManyOptions,
   type CreateManyResult,
   type CreateOptions,
   type DeleteOptions,

@@ -2,7 +2,7 @@
 import { invalid, InvalidValue } from "../core/messages.ts";
 import { X509Certificate } from "node:crypto";
 import { attempt } from "../core/attempt.ts";
-import { attemptOptions } from "./client-options.ts";
+import { type AttemptOptions, attemptOptions, type SpecsOf } from "./client-options.ts";
 import type { OptionType } from "./option-types.ts";
 
 /** Certificates in PEM, at least one; undefined for those of Node. */
@@ -28,13 +28,13 @@ function parseCertificates(text: string): string | undefined {
   throw new InvalidValue(`has an invalid certificate (number ${index + 1})`);
 }
 
-const trustOptions = {
+/** Options of a client, besides the URL and the token. */
+export interface ClientOptions extends AttemptOptions {
   /** Certificates of trusted authorities, in PEM; by default those of Node. */
-  ca: { type: certificates, default: undefined },
-} as const;
+  readonly ca?: string | undefined;
+}
 
-/** Options of a client, besides the URL and the token. The type that a spread has would lose the comments. */
-export const clientOptions: typeof attemptOptions & typeof trustOptions = {
+export const clientOptions = {
   ...attemptOptions,
-  ...trustOptions,
-};
+  ca: { type: certificates, default: undefined },
+} as const satisfies SpecsOf<ClientOptions>;

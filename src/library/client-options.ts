@@ -3,21 +3,40 @@ import { findClosestWord, invalid, InvalidValue } from "../core/messages.ts";
 import { integer, msPerUnit, type OptionSpec, timeLimit } from "./option-types.ts";
 
 /** Options of a client for each plant. */
-export const attemptOptions = {
+export interface AttemptOptions {
   /** Time for each attempt in milliseconds, from the look-up of the name to the last byte of the response: 1 … 86400000; by default 10000. */
-  timeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
+  readonly timeoutMs?: number | undefined;
   /** Number of retries while the store is unavailable: 0 … 100; by default 2. Retries are safe: a create can be repeated. */
-  retries: { type: integer({ min: 0, max: 100 }), default: 2 },
-} as const satisfies Specs;
+  readonly retries?: number | undefined;
+}
 
-/** Options of `createMany` of a client. */
-export const createManyOptions = {
+export const attemptOptions = {
+  timeoutMs: { type: timeLimit({ min: 1, max: msPerUnit.d }), default: 10_000 },
+  retries: { type: integer({ min: 0, max: 100 }), default: 2 },
+} as const satisfies SpecsOf<AttemptOptions>;
+
+/** Options for `createMany` of a client. */
+export interface CreateManyOptions {
   /** Number of plants to send at once: 1 … 1024; by default 128. More needs more memory. */
+  readonly concurrency?: number | undefined;
+  /** Once aborted, no further plant is sent. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export const createManyOptions = {
   concurrency: { type: integer({ min: 1, max: 1024 }), default: 128 },
-} as const satisfies Specs;
+} as const satisfies SpecsOf<Omit<CreateManyOptions, "signal">>;
 
 /** A table of options. */
 export type Specs = Readonly<Record<string, OptionSpec<unknown>>>;
+
+/**
+ * A table of the options of an interface: each has a row, and no row has another type. The interface is what programs see:
+ * types that derive from the table would show them how it parses and checks.
+ */
+export type SpecsOf<Options> = {
+  readonly [Name in keyof Options]-?: OptionSpec<Options[Name]>;
+};
 
 /** The values of a table of options. */
 export type OptionValues<Table> = {
@@ -29,7 +48,7 @@ export type OptionValues<Table> = {
 };
 
 /** Some of the values of a table of options; an undefined one has its default. */
-export type PartialValues<Table> = {
+type PartialValues<Table> = {
   readonly [Name in keyof Table]?: OptionValues<Table>[Name] | undefined;
 };
 
@@ -52,11 +71,11 @@ export function checkOption<T>(name: string, check: (value: unknown) => T, value
  */
 export function checkOptions<Table extends Specs>(
   table: Table,
-  options: { readonly [Name in keyof Table]?: unknown },
+  options: PartialValues<Table>,
   prefix = "",
 ): OptionValues<Table> {
   const entries = Object.entries(table).map(([name, spec]) => {
-    const value = options[name] === undefined ? spec.default : options[name];
+    const { [name]: value = spec.default } = options;
     return [name, checkOption(prefix + name, (each) => spec.type.check(each), value)];
   });
   return Object.fromEntries(entries) as OptionValues<Table>;

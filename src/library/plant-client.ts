@@ -14,21 +14,21 @@ import { invalid, InvalidValue, isBuiltIn, isError } from "../core/messages.ts";
 import { type NewPlant, type Plant, type PlantInput, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import { checkFunction, checkId, checkPlantTypes, isIterable, listeningFetches } from "./checks.ts";
-import { clientOptions } from "./client-certificates.ts";
+import { type ClientOptions, clientOptions } from "./client-certificates.ts";
 import {
   assertKnownOptions,
   checkOption,
   checkOptions,
+  type CreateManyOptions,
   createManyOptions,
   type OptionValues,
-  type PartialValues,
 } from "./client-options.ts";
 import { baseUrl, checkInteger, httpUrl, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
 import { getDefaultFetch, loadPost, openTransport } from "./transport.ts";
 
 /** Options for {@link createClient}. */
-export interface PlantClientOptions extends PartialValues<typeof clientOptions> {
+export interface PlantClientOptions extends ClientOptions {
   /**
    * URL of the plant store, with its base path if it has one. `http:` or `https:`, without a user, a query or a fragment.
    * For a Unix socket `unix:/path/of.sock`, and `unix:/path/of.sock:/v1` with a base path.
@@ -220,12 +220,6 @@ function checkSignal(value: unknown): AbortSignal | undefined {
 
 function checkPlants(value: unknown): void {
   if (!isIterable(value)) throw invalid(value, "an iterable of plants");
-}
-
-/** Options for `createMany`. */
-export interface CreateManyOptions extends PartialValues<typeof createManyOptions> {
-  /** Once aborted, no further plant is sent. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -21,18 +21,23 @@ import {
   checkOption,
   checkOptions,
   type OptionValues,
-  type PartialValues,
 } from "./client-options.ts";
 import { checkPlantTypes, checkFunction, checkId, isIterable, listeningFetches } from "./checks.ts";
 import { createListener, type PlantListener } from "./listener.ts";
 import { readSeed, type SeedRecord, type SeedTally, storeSeed } from "./seed.ts";
-import { checkFaults, type FaultOptions, limitOptions, storeOptions } from "./store-options.ts";
+import {
+  checkFaults,
+  type FaultOptions,
+  limitOptions,
+  type StoreOptions,
+  storeOptions,
+} from "./store-options.ts";
 
 /** Plants to store, or the path of a file of plants: JSON in any layout, or a table if it ends in `.csv` or `.tsv`. */
 export type PlantSeed = string | Iterable<PlantInput> | AsyncIterable<PlantInput>;
 
 /** Options for {@link startPlantStore}. */
-export interface PlantStoreOptions extends PartialValues<typeof storeOptions> {
+export interface PlantStoreOptions extends StoreOptions {
   /** `false` opens no port: requests come only through {@link RunningPlantStore.fetch}. */
   readonly listen?: boolean | undefined;
   /** Plants that are in the store before the first request. */

@@ -29,8 +29,8 @@ import {
   checkOption,
   checkOptions,
   type OptionValues,
-  type PartialValues,
   type Specs,
+  type SpecsOf,
 } from "./client-options.ts";
 
 /** The URL of a store, or the path of its file if that has a slash or the file exists. */
@@ -179,20 +179,29 @@ const share = {
   format: (value: number) => `${Number((value * 100).toFixed(6))}%`,
 } satisfies OptionType<number>;
 
-/** `pass` is none. */
-const plannedFault = choice(["fail", "drop", "status", "token", "cut", "silent", "pass"] as const);
+/** A fault of one create; `pass` is none. */
+export type PlannedFault = "fail" | "drop" | "status" | "token" | "cut" | "silent" | "pass";
 
-type PlannedFaults = readonly ReturnType<typeof plannedFault.parse>[];
+const plannedFault = choice<PlannedFault>([
+  "fail",
+  "drop",
+  "status",
+  "token",
+  "cut",
+  "silent",
+  "pass",
+]);
 
 /** Faults in their order; as text, such as `fail,drop`. */
 const plannedFaults = {
-  parse: (list: string): PlannedFaults => list.split(",").map((each) => plannedFault.parse(each)),
-  check(value: unknown): PlannedFaults {
+  parse: (list: string): readonly PlannedFault[] =>
+    list.split(",").map((each) => plannedFault.parse(each)),
+  check(value: unknown): readonly PlannedFault[] {
     if (!Array.isArray(value)) throw invalid(value, 'an array such as ["fail", "drop"]');
     return value.map((each) => plannedFault.check(each));
   },
   format: (faults) => faults.join(","),
-} satisfies OptionType<PlannedFaults>;
+} satisfies OptionType<readonly PlannedFault[]>;
 
 const mebibyte = bytesPerUnit.MiB;
 
@@ -200,30 +209,44 @@ const mebibyte = bytesPerUnit.MiB;
 export const maxBodyRange = { min: 1, max: 64 * mebibyte };
 
 /** Options of a plant store. */
-export const storeOptions = {
+export interface StoreOptions {
   /** Where plants are stored: `memory:` (the default), `sqlite:PATH`, a path with a slash, or `postgres://…`. */
-  store: { type: storeUrlOrPath, default: "memory:" },
+  readonly store?: string | undefined;
   /** The only host name or IP address to listen on; by default 127.0.0.1. */
-  host: { type: host, default: "127.0.0.1" },
+  readonly host?: string | undefined;
   /** Port to listen on: 0 … 65535; 0, the default, selects a free port. */
-  port: { type: port, default: 0 },
+  readonly port?: number | undefined;
   /** Prefix of `/plants`, such as `/v1`: letters, digits and `- . _ ~`; by default empty. */
-  basePath: { type: basePath, default: "" },
+  readonly basePath?: string | undefined;
   /** URL that clients use, with the base path, if a proxy is in front: the description and the page name it; by default that of the store. */
-  publicUrl: { type: optionalHttpUrl, default: undefined },
+  readonly publicUrl?: string | undefined;
   /** Origins whose pages may use the store, such as `["https://app.example.org"]`, or `["*"]`; by default none. */
-  corsOrigins: { type: origins, default: [] },
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
-  maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
+  readonly maxBodyBytes?: number | undefined;
   /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */
-  maxInflight: { type: integer({ min: 1, max: 1_000_000 }), default: 4096 },
+  readonly maxInflight?: number | undefined;
   /** Operations: `create` (the default), or `all`, which lists and deletes plants too. */
-  operations: { type: choice<OperationSet>(operationSets), default: "create" },
+  readonly operations?: OperationSet | undefined;
   /** Policy for a create whose id belongs to a different plant: `reject` (the default) or `replace`. */
-  onConflict: { type: choice<ConflictPolicy>(conflictPolicies), default: "reject" },
+  readonly onConflict?: ConflictPolicy | undefined;
   /** Status of a failed create: `contract` (the default) is always 400; `http` is the status that the error number begins with. */
+  readonly statusMode?: StatusMode | undefined;
+}
+
+export const storeOptions = {
+  store: { type: storeUrlOrPath, default: "memory:" },
+  host: { type: host, default: "127.0.0.1" },
+  port: { type: port, default: 0 },
+  basePath: { type: basePath, default: "" },
+  publicUrl: { type: optionalHttpUrl, default: undefined },
+  corsOrigins: { type: origins, default: [] },
+  maxBodyBytes: { type: bytes(maxBodyRange), default: mebibyte },
+  maxInflight: { type: integer({ min: 1, max: 1_000_000 }), default: 4096 },
+  operations: { type: choice<OperationSet>(operationSets), default: "create" },
+  onConflict: { type: choice<ConflictPolicy>(conflictPolicies), default: "reject" },
   statusMode: { type: choice<StatusMode>(statusModes), default: "contract" },
-} as const satisfies Specs;
+} as const satisfies SpecsOf<StoreOptions>;
 
 /** Limits of a server that only the command line can change. */
 export const limitOptions = {
@@ -243,28 +266,41 @@ export const limitOptions = {
 export const maxFaultSeed = 999_999_999;
 
 /** Faults of creates, for tests of clients. A 200 still means that the plant is stored. */
-export const faultOptions = {
+export interface FaultOptions {
   /** Delay of each response, in milliseconds, or a pair of the shortest and the longest: 0 … 3600000; by default 0. */
-  latencyMs: { type: latency({ min: 0, max: msPerUnit.h }), default: 0 },
+  readonly latencyMs?: Latency | undefined;
   /** Share of creates that get 50301 before the store is used: 0 … 1; by default 0. */
-  failRate: { type: share, default: 0 },
+  readonly failRate?: number | undefined;
   /** Share of created plants whose connection is closed instead of a response: 0 … 1; by default 0. */
-  dropRate: { type: share, default: 0 },
+  readonly dropRate?: number | undefined;
   /** Share of creates that get a page of HTML before the store is used, as from a proxy: 0 … 1; by default 0. */
-  statusRate: { type: share, default: 0 },
+  readonly statusRate?: number | undefined;
   /** Share of creates that get 40102 before the store is used, although the token is valid: 0 … 1; by default 0. */
-  tokenRate: { type: share, default: 0 },
+  readonly tokenRate?: number | undefined;
   /** Share of created plants whose response ends in the middle: 0 … 1; by default 0. */
-  cutRate: { type: share, default: 0 },
+  readonly cutRate?: number | undefined;
   /** Share of created plants without a response until the client closes its connection: 0 … 1; by default 0. */
-  silentRate: { type: share, default: 0 },
+  readonly silentRate?: number | undefined;
   /** Status of the pages of HTML: 400 … 599; by default 502. */
-  pageStatus: { type: integer({ min: 400, max: 599 }), default: 502 },
+  readonly pageStatus?: number | undefined;
   /** Selects the sequence of faults: 0 … 999999999; by default 0. */
-  seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
+  readonly seed?: number | undefined;
   /** Faults of the first valid creates, one for each, such as `["fail", "pass", "drop"]`; the shares concern only those after them. */
+  readonly first?: readonly PlannedFault[] | undefined;
+}
+
+export const faultOptions = {
+  latencyMs: { type: latency({ min: 0, max: msPerUnit.h }), default: 0 },
+  failRate: { type: share, default: 0 },
+  dropRate: { type: share, default: 0 },
+  statusRate: { type: share, default: 0 },
+  tokenRate: { type: share, default: 0 },
+  cutRate: { type: share, default: 0 },
+  silentRate: { type: share, default: 0 },
+  pageStatus: { type: integer({ min: 400, max: 599 }), default: 502 },
+  seed: { type: integer({ min: 0, max: maxFaultSeed }), default: 0 },
   first: { type: plannedFaults, default: [] },
-} as const satisfies Specs;
+} as const satisfies SpecsOf<FaultOptions>;
 
 /** The parts of a list of faults. Each is named as its option, without the kind of its value: `fail` for `failRate`. */
 const faultParts = Object.entries<FaultSpec>(faultOptions).map(([name, spec]) => ({
@@ -310,10 +346,6 @@ function parsePart<T>(part: string, value: string, type: OptionType<T>): T {
     throw new InvalidValue(`has an invalid part: ${part} ${error.message}`, { cause: error });
   }
 }
-
-/** Faults of creates, for tests of clients. */
-// oxlint-disable-next-line typescript/no-empty-object-type -- an interface keeps its name in the types of programs
-export interface FaultOptions extends PartialValues<typeof faultOptions> {}
 
 /** Checks the option `faults` of a program. @throws as {@link checkOption} and {@link assertKnownOptions} */
 export function checkFaults(faults: unknown): OptionValues<typeof faultOptions> {

@@ -1,4 +1,5 @@
 /** The built types, as other programs use them. */
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
@@ -94,5 +95,12 @@ describe("the built types", () => {
 
   it.each(files)("of %s export every type of their signatures", (path) => {
     expect(findUnnamed(path)).toEqual([]);
+  });
+
+  it("show options as plain types, without the tables that parse and check them", () => {
+    const names = readdirSync(dist).filter((name) => name.endsWith(".d.ts"));
+    const lines = names.flatMap((name) => readFileSync(join(dist, name), "utf8").split("\n"));
+    expect(lines.length).toBeGreaterThan(500);
+    expect(lines.filter((line) => /^ *(?:parse|check|format)[(:]/.test(line))).toEqual([]);
   });
 });
