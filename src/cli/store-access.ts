@@ -35,7 +35,8 @@ interface StoreRun extends Pick<Run, "flags" | "io" | "terminal"> {
  * @throws CommandError if the store is missing, with a hint; any other StoreError, and every error of `read`
  */
 export function readStore<T>(run: StoreRun, read: (store: StoreReader) => Promise<T>): Promise<T> {
-  return use(run, "reads", async (url) => parseStoreUrl(url).openReader(), read);
+  const onWarning = (message: string): void => void run.terminal.warning(message);
+  return use(run, "reads", async (url) => parseStoreUrl(url).openReader({ onWarning }), read);
 }
 
 /**

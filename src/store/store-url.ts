@@ -26,7 +26,7 @@ interface Location {
   /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
   openEngine(options: EngineOptions): Promise<StoreEngine>;
   /** Opens an existing store to read. @throws StoreError */
-  openReader(): Promise<StoreReader>;
+  openReader(options?: Pick<EngineOptions, "onWarning">): Promise<StoreReader>;
   /** Loads what the engine needs besides Node. @throws StoreError if that is missing */
   loadProvider?(): Promise<unknown>;
   /** Lists the files that have the contents of the store, with symbolic links resolved; some may be missing. */
@@ -148,7 +148,8 @@ function locateDatabase(url: string): StoreLocation {
     kind: "database",
     openEngine: async (options) =>
       (await import("./postgres/engine.ts")).openPostgresEngine(url, options),
-    openReader: async () => (await import("./postgres/engine.ts")).openPostgresReader(url),
+    openReader: async (options) =>
+      (await import("./postgres/engine.ts")).openPostgresReader(url, options),
     listFiles: async () => [],
     explainFiles: (operation) =>
       `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${databaseAdvice[operation]}`,

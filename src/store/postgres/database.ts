@@ -37,7 +37,9 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
   const shownUrl = toShownUrl(location);
   const tls = loadTls(location);
   const { hosts, connectTimeoutMs = limits.connectMs } = location;
-  const session = location.session ?? (isWriter && hosts.length > 1 ? "read-write" : "any");
+  // A standby may be behind. Whoever names one alone wants to read there.
+  const needed = isWriter ? "read-write" : "primary";
+  const session = location.session ?? (hosts.length > 1 ? needed : "any");
   let path: string | undefined;
   let current: Promise<pg.Pool> | undefined;
   let closed: Promise<void> | undefined;
@@ -84,7 +86,7 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
       try {
         const offered = (await query(pool, offeredSessions)) as Record<typeof session, boolean>;
         if (offered[session]) return pool;
-        throw createError("NOT_WRITABLE", `${host.host}:${host.port} is read-only`);
+        throw createError("NOT_WRITABLE", `${host.host}:${host.port} is read-only or a standby`);
       } catch (error) {
         errors.push(error);
         void pool.end();

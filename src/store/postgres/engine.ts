@@ -48,15 +48,20 @@ export async function openPostgresEngine(
 }
 
 /**
- * Opens a store for reading; a standby server is sufficient. Nothing is created or changed.
+ * Opens a store for reading, also on a standby server. Nothing is created or changed.
  *
  * @param url as {@link parsePostgresUrl} describes it
  * @throws StoreError
  */
-export async function openPostgresReader(url: string): Promise<StoreReader> {
+export async function openPostgresReader(
+  url: string,
+  { onWarning }: Pick<EngineOptions, "onWarning"> = {},
+): Promise<StoreReader> {
   return open(url, longLimits, false, async (database) => {
     const { shownUrl, read } = database;
-    const { name } = await read((client) => findSchema(client, shownUrl, true));
+    const { name, isOnStandby } = await read((client) => findSchema(client, shownUrl, true));
+    const warning = `the store ${shownUrl} is a standby, which may lack the newest plants`;
+    if (isOnStandby) onWarning?.(warning);
     database.useSchema(name);
     await read((client) => assertCurrent(client, shownUrl));
   });

@@ -35,6 +35,7 @@ const record = `
 interface FoundSchema {
   readonly name: string;
   readonly isStore: boolean;
+  readonly isOnStandby: boolean;
 }
 
 /**
@@ -55,7 +56,7 @@ export async function findSchema(
     SELECT name, EXISTS (
       SELECT FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_namespace.oid = relnamespace
       WHERE nspname = name AND relname = 'plantstore_migrations'
-    ) AS "isStore"
+    ) AS "isStore", pg_is_in_recovery() AS "isOnStandby"
     FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, number) ORDER BY number`);
   const [first, ...others] = rows;
   if (first === undefined) throw createStoreError(noSchema, store);

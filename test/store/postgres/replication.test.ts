@@ -9,7 +9,7 @@ import {
   withOption,
 } from "../../helpers/postgres.ts";
 import { toEntry } from "../entries.ts";
-import { createUserUrl, openEngine, openStore, waitForRows } from "./stores.ts";
+import { createUserUrl, openEngine, openReader, openStore, waitForRows } from "./stores.ts";
 
 const primary = usePostgres();
 const standby = useSynchronousStandby(primary);
@@ -157,6 +157,41 @@ describe("an engine that is given several hosts", () => {
     const hosts = `${new URL(standby.url).host},${url.host}`;
     const engine = await openEngine(url.href.replace(url.host, hosts));
     expect(await engine.commit([fern])).toEqual(["created"]);
+  });
+});
+
+describe("a reader, while a standby does not replay what it has confirmed,", () => {
+  const standbyUrl = (url: string): string => url.replace(new URL(url).host, hostOf(standby.url));
+  const hostOf = (url: string): string => new URL(url).host;
+
+  async function createUnreplayed(): Promise<string> {
+    const { url, engine } = await openStore(primary.url);
+    expect(await engine.commit([fern])).toEqual(["created"]);
+    // The reader needs the schema there.
+    await vi.waitUntil(() => isStored(standbyUrl(url), 1).catch(() => false), { timeout: 30_000 });
+    await runSql(standby.url, "SELECT pg_wal_replay_pause()");
+    onTestFinished(async () => void (await runSql(standby.url, "SELECT pg_wal_replay_resume()")));
+    expect(await engine.commit([pine])).toEqual(["created"]);
+    return url;
+  }
+
+  it("finds every acknowledged plant if it is given both hosts, without a warning", async () => {
+    const url = await createUnreplayed();
+    const hosts = `${hostOf(standby.url)},${hostOf(url)}`;
+    const warnings: string[] = [];
+    const reader = await openReader(url.replace(hostOf(url), hosts), (each) => warnings.push(each));
+    expect(await reader.list({ limit: 9 })).toEqual([fern.plant, pine.plant]);
+    expect(warnings).toEqual([]);
+  });
+
+  it("is warned if it is given only the standby", async () => {
+    const url = standbyUrl(await createUnreplayed());
+    const warnings: string[] = [];
+    const reader = await openReader(url, (each) => warnings.push(each));
+    expect(await reader.list({ limit: 9 })).toEqual([fern.plant]);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^the store .* is a standby, which may lack the newest plants$/),
+    ]);
   });
 });
 

@@ -14,8 +14,11 @@ export async function openEngine(url: string, limits = generousLimits): Promise<
   return engine;
 }
 
-export async function openReader(url: string): Promise<StoreReader> {
-  const reader = await openPostgresReader(url);
+export async function openReader(
+  url: string,
+  onWarning?: (message: string) => void,
+): Promise<StoreReader> {
+  const reader = await openPostgresReader(url, { onWarning });
   onTestFinished(() => reader.close());
   return reader;
 }
