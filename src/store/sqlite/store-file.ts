@@ -24,7 +24,6 @@ import {
   toCode,
   unusable,
 } from "../store-failure.ts";
-import { assertOwnLog } from "./log-file.ts";
 
 /** A file that is a plant store, or an empty file that becomes one. */
 export interface StoreFile {
@@ -79,7 +78,6 @@ export function prepareDatabaseFile(path: string, mustExist: boolean): StoreFile
     }
     const flags = mustExist ? constants.O_RDONLY : constants.O_RDWR | constants.O_CREAT;
     const identity = toIdentity(recognise(realPath, found, flags, path));
-    assertOwnLog(path, realPath);
     return { path, realPath, identity };
   } catch (error) {
     throw toStoreError(error, path);

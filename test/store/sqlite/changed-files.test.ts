@@ -1,17 +1,10 @@
 /** Files of a store that other programs change. */
-import { copyFile, rename } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
-import {
-  backupSqliteFile,
-  restoreSqliteFile,
-  verifySqliteFile,
-} from "../../../src/store/sqlite/backup.ts";
-import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
-import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
-import { change, toWork } from "../../helpers/stored-plants.ts";
+import { verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { change } from "../../helpers/stored-plants.ts";
 import { bundleProgram, run } from "./programs.ts";
-import { connect, copyCrashed, createPath, openEngine } from "./stores.ts";
+import { connect, createPath, openEngine } from "./stores.ts";
 
 function toCreates(first: number, count: number, name = "fern"): CreateEntry[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -30,15 +23,6 @@ async function openWithLog(path: string): Promise<StoreEngine> {
   return engine;
 }
 
-/** Creates a store with 3 plants and no log. @returns its path */
-async function createSmall(): Promise<string> {
-  const path = await createPath();
-  const engine = await openSqliteEngine(path);
-  await engine.commit(toCreates(7000, 3));
-  await engine.close();
-  return path;
-}
-
 describe("a VACUUM by another program", () => {
   it("loses no plant, and stops no server", async () => {
     const path = await createPath();
@@ -52,43 +36,6 @@ describe("a VACUUM by another program", () => {
     expect(await other.commit(toCreates(6000, 1))).toEqual(["unchanged"]);
     await Promise.all([engine.close(), other.close()]);
     expect(await verifySqliteFile(path)).toMatchObject({ plants: 30 });
-  });
-});
-
-describe("a log that belongs to another file", () => {
-  /** Leaves the files of a process that was killed after its log had started again. */
-  async function createCrashed(): Promise<string> {
-    const path = await createPath();
-    await openWithLog(path);
-    return copyCrashed(path);
-  }
-
-  it("is rejected by everything until it is moved away", async () => {
-    const path = await createCrashed();
-    const small = await createSmall();
-    await copyFile(small, path);
-    const error = {
-      reason: "unusable",
-      message: expect.stringMatching(/ has a log that belongs to another file .* move the log, /),
-    };
-    for (const open of [
-      () => openSqliteEngine(path),
-      () => openSqliteReader(path),
-      () => verifySqliteFile(path),
-      () => backupSqliteFile(path, `${path}.backup`, toWork()),
-      () => restoreSqliteFile(small, path, toWork(true)),
-    ]) {
-      await expect(open()).rejects.toMatchObject(error);
-    }
-    await rename(`${path}-wal`, `${path}-wal.old`);
-    expect(await verifySqliteFile(path)).toMatchObject({ plants: 3 });
-  });
-
-  it("is not mistaken for the log that a crash left", async () => {
-    const path = await createCrashed();
-    expect(await verifySqliteFile(path)).toMatchObject({ plants: 900 });
-    const engine = await openEngine(path);
-    expect(await engine.count({})).toBe(900);
   });
 });
 
