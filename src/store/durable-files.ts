@@ -66,17 +66,18 @@ export function syncFile(path: string): void {
   }
 }
 
-/** A full disk, an exhausted quota, or a limit on the size of files. */
-const noRoomCodes: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+/** What to do about a disk that is full or broken, an exhausted quota, or a limit on the size of files. */
+const diskAdvice: ReadonlyMap<string, string> = new Map([
+  ["ENOSPC", "free some space on its disk, or choose another place"],
+  ...["EDQUOT", "EFBIG", "EIO"].map((code) => [code, "check space, quota and disk"] as const),
+]);
 
 /** Maps an error of the file system to a StoreError; any other error stays the same. */
 export function toWriteError(path: string, error: unknown): unknown {
   const code = toCode(error);
   if (!isError(error) || code === "") return error;
-  const isFull = noRoomCodes.has(code);
-  const advice = isFull
-    ? "free some space on its disk, or choose another place"
-    : "choose another place, or change the permissions";
-  const message = `${path} cannot be written: ${advice} (${toSystemReason(error)})`;
-  return new StoreError(isFull ? "full" : "unusable", message, { cause: error });
+  const advice = diskAdvice.get(code);
+  const remedy = advice ?? "choose another place, or change the permissions";
+  const message = `${path} cannot be written: ${remedy} (${toSystemReason(error)})`;
+  return new StoreError(advice === undefined ? "unusable" : "full", message, { cause: error });
 }

@@ -33,6 +33,7 @@ export const failures = {
   noMemory: failure("busy", "is out of memory: free some there"),
   inputOutput: failure("busy", "cannot read or write its disk: check the disk and the system log"),
   noRoom: failure("full", "is full: free some space on its disk"),
+  notWritten: failure("full", "cannot be written: check space, quota and disk"),
   noFiles: transient(`cannot be opened, because ${tooManyFiles}`),
   readOnly: failure("readOnly", "is read-only: make the file and its directory writable"),
   closed: failure("closed", "is closed"),

@@ -60,7 +60,7 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     await again.close();
   });
 
-  it("backup copies every plant of a log that a killed server left", async () => {
+  it("backup exits with 6 for the log that a killed server left, and copies it once there is room", async () => {
     const url = await createSqliteStore([fern]);
     const path = url.replace("sqlite:", "");
     const server = await openStore(url);
@@ -72,8 +72,10 @@ describe.runIf(await canMountSmallDisks())("on a full disk", () => {
     for (const suffix of ["", "-wal"]) await copyFile(path + suffix, killed + suffix);
     await fillDisk(disk);
     const copy = join(await createTemporaryDirectory(), "copy");
-    const result = await runCli(["backup", copy, "--store", `sqlite:${killed}`]);
-    expect(result).toMatchObject({ exitCode: 0, stderr: "" });
+    const argv = ["backup", copy, "--store", `sqlite:${killed}`];
+    expect(await runCli(argv)).toExit(6, containing(" is full: free some space on its disk "));
+    await resizeDisk(disk, 8);
+    expect(await runCli(argv)).toMatchObject({ exitCode: 0, stderr: "" });
     expect((await readPlants(copy)).plants).toEqual([fern, moss]);
     expect((await readPlants(killed)).plants).toEqual([fern, moss]);
   });

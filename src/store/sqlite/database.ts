@@ -8,6 +8,7 @@ import { assertVersion, schemaVersion } from "../sql-tables.ts";
 import { createStoreError, unusable } from "../store-failure.ts";
 import {
   isBusy,
+  isShortOfFiles,
   isUnwritable,
   isWriteFailure,
   type SqliteDatabase,
@@ -72,7 +73,7 @@ export function openDatabase(
 }
 
 /**
- * Opens a plant store to read, also while others write to it.
+ * Opens a plant store to read, also while others write to it. The file and its log do not change.
  *
  * @param path as for {@link openDatabase}
  * @throws StoreError or an error of SQLite; the connection is closed then
@@ -82,8 +83,47 @@ export function openDatabaseToRead(provider: SqliteProvider, path: string): Sqli
     database.exec("PRAGMA query_only = ON");
     assertCurrent(database, path);
   };
+  // Until the connection is open, another process may create the log, or remove it.
+  return retryWhileBusy(() => {
+    const hasLog = ["-wal", "-journal"].some((suffix) => existsSync(path + suffix));
+    return hasLog
+      ? connectToLog(provider, path, prepare)
+      : connectWithoutLog(provider, path, prepare);
+  });
+}
+
+/**
+ * Connects to read a file and its log, or its journal. Any other connection would copy the log into the file when it is
+ * closed, and remove it, with all that follows a damaged byte.
+ */
+function connectToLog(provider: SqliteProvider, path: string, prepare: Prepare): SqliteDatabase {
   try {
-    retryWhileBusy(() => assertAlone(provider, path));
+    return connect(provider, path, prepare, { readOnly: true });
+  } catch (error) {
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    if (log === undefined || !isUnwritable(error) || isShortOfFiles()) throw error;
+    // A process that has just opened the store has both files, and its log is still empty.
+    if (log.size > 0 || existsSync(`${path}-shm`)) throw createStoreError(noIndex, path, error);
+    return connect(provider, toImmutable(path), prepare);
+  }
+}
+
+const noIndex = unusable(
+  "has a log that cannot be read: make its directory and the files that end in -wal and -shm accessible, or copy the file and its log to another directory",
+);
+
+/**
+ * Connects to read a file without a log, with a connection that may write: when it is closed, SQLite removes the empty log
+ * that it has created. Where the index of the log cannot be created, a connection that excludes all others needs none, and
+ * reads on a full disk. On a read-only disk, it cannot be had either.
+ */
+function connectWithoutLog(
+  provider: SqliteProvider,
+  path: string,
+  prepare: Prepare,
+): SqliteDatabase {
+  try {
+    assertAlone(provider, path);
   } catch (error) {
     // Any other error means that nothing can be created there, as on a read-only disk.
     if (isBusy(error)) throw error;
@@ -92,38 +132,22 @@ export function openDatabaseToRead(provider: SqliteProvider, path: string): Sqli
     return connect(provider, path, prepare);
   } catch (error) {
     if (!isWriteFailure(error)) throw error;
-    return connectWithoutIndex(provider, path, prepare, error);
+    try {
+      return connect(provider, path, prepare, { pragmas: exclusive + settings });
+    } catch (exclusiveError) {
+      if (isBusy(exclusiveError)) throw isUnwritable(error) ? error : exclusiveError;
+    }
+    if (!isUnwritable(error)) throw error;
+    return connect(provider, toImmutable(path), prepare);
   }
 }
 
 /**
- * Connects to read where the index of the log cannot be created. A connection that excludes all others needs none, and reads
- * on a full disk. On a read-only disk, it cannot be had either. If no log exists there, no process writes to the file, and
- * SQLite can read it as a file that never changes (https://sqlite.org/uri.html, "immutable").
- *
- * @param error for which the index cannot be created
- * @throws an error of SQLite: busy if another process reads the store in this way; otherwise `error`
+ * Names a file as one that never changes, which SQLite reads without a log (https://sqlite.org/uri.html, "immutable"). No
+ * process writes to a file that has no log.
  */
-function connectWithoutIndex(
-  provider: SqliteProvider,
-  path: string,
-  prepare: (database: SqliteDatabase) => void,
-  error: unknown,
-): SqliteDatabase {
-  try {
-    return connect(provider, path, prepare, exclusive + settings);
-  } catch (exclusiveError) {
-    if (isBusy(exclusiveError)) throw isUnwritable(error) ? error : exclusiveError;
-  }
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-  // A process that has just opened the store has both files, and its log is still empty.
-  const hasLog = log !== undefined && (log.size > 0 || existsSync(`${path}-shm`));
-  if (!isUnwritable(error) || hasLog) throw error;
-  try {
-    return connect(provider, `${pathToFileURL(path).href}?immutable=1`, prepare);
-  } catch {
-    throw error;
-  }
+function toImmutable(path: string): string {
+  return `${pathToFileURL(path).href}?immutable=1`;
 }
 
 /**
@@ -143,13 +167,16 @@ function assertAlone({ DatabaseSync }: SqliteProvider, path: string): void {
   }
 }
 
+/** Prepares a connection that was just opened. @throws an error for which it is closed */
+type Prepare = (database: SqliteDatabase) => void;
+
 function connect(
   { DatabaseSync }: SqliteProvider,
   name: string,
-  prepare: (database: SqliteDatabase) => void,
-  pragmas = settings,
+  prepare: Prepare,
+  { pragmas = settings, readOnly = false } = {},
 ): SqliteDatabase {
-  const database = new DatabaseSync(name);
+  const database = new DatabaseSync(name, { readOnly });
   try {
     database.exec(pragmas);
     prepare(database);

@@ -8,6 +8,7 @@ import {
   createStoreError,
   failures,
   type FailureKind,
+  unusable,
 } from "../store-failure.ts";
 
 /** A value in a statement. Integers are always bigint: the package binds a number above int32 as a double. */
@@ -32,7 +33,10 @@ export interface SqliteDatabase {
 
 /** The part of a provider that plantstore uses. */
 export interface SqliteProvider {
-  readonly DatabaseSync: new (path: string) => SqliteDatabase;
+  readonly DatabaseSync: new (
+    path: string,
+    options?: { readonly readOnly: boolean },
+  ) => SqliteDatabase;
 }
 
 /**
@@ -96,9 +100,13 @@ function toInstallCommand(): string {
   return `npm install ${isGlobal ? "--global " : ""}${packageName}@1`;
 }
 
+const interrupted = unusable(
+  'was being created or restored when that was interrupted: start "plantstore serve" on it once',
+);
+
 /**
  * Kinds by SQLite's result code, extended or primary (https://sqlite.org/rescode.html). SQLite reports FULL only for a
- * full disk; an exhausted quota and a limit on the size of files are write errors.
+ * full disk; an exhausted quota, a limit on the size of files and a broken disk are write errors.
  */
 const kinds: ReadonlyMap<number, FailureKind> = new Map([
   [5, failures.locked], // BUSY
@@ -109,7 +117,8 @@ const kinds: ReadonlyMap<number, FailureKind> = new Map([
   [13, failures.noRoom], // FULL
   [14, failures.notOpened], // CANTOPEN
   [26, failures.damaged], // NOTADB
-  [778, failures.noRoom], // IOERR_WRITE
+  [776, interrupted], // READONLY_ROLLBACK: a journal has to be rolled back first
+  [778, failures.notWritten], // IOERR_WRITE
   [4874, failures.noRoom], // IOERR_SHMSIZE: the disk is too full for the index of the write-ahead log
 ]);
 
@@ -139,7 +148,7 @@ export function toStoreError(error: unknown, path: string): StoreError {
 const filesOfDatabase = 8;
 
 /** Checks whether the process can open few more files. SQLite does not report why it cannot open one. */
-function isShortOfFiles(): boolean {
+export function isShortOfFiles(): boolean {
   const files: number[] = [];
   try {
     while (files.length < filesOfDatabase) files.push(openSync(devNull, "r"));
@@ -170,5 +179,10 @@ export function isUnwritable(error: unknown): boolean {
 /** Checks whether SQLite may have failed because it could not create, write or extend a file. */
 export function isWriteFailure(error: unknown): boolean {
   const kind = toFailureKind(error);
-  return isUnwritable(error) || kind === failures.noRoom || kind === failures.inputOutput;
+  const others: readonly FailureKind[] = [
+    failures.noRoom,
+    failures.notWritten,
+    failures.inputOutput,
+  ];
+  return isUnwritable(error) || others.includes(kind);
 }

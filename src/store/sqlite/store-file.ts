@@ -180,7 +180,7 @@ const kinds: ReadonlyMap<string, FailureKind> = new Map([
   ["EEXIST", belowFile],
   ["ENOTDIR", belowFile],
   ["ENOSPC", failures.noRoom],
-  ["EDQUOT", failures.noRoom],
+  ["EDQUOT", failures.notWritten],
   ["EIO", failures.inputOutput],
 ]);
 

@@ -45,7 +45,7 @@ export function connect(path: string): SqliteDatabase {
 /** Copies the files that a process leaves when it is killed now. @returns the path of the copy */
 export async function copyCrashed(path: string, copy?: string): Promise<string> {
   const target = copy ?? (await createPath());
-  for (const suffix of ["", "-wal"]) {
+  for (const suffix of ["", "-wal", "-journal"]) {
     await copyFile(path + suffix, target + suffix).catch(() => undefined);
   }
   return target;
