@@ -236,7 +236,7 @@ async function send(url: string, create: Create): Promise<void> {
     const { error } = (await response.json()) as { readonly error?: number };
     if (response.status === 200) create.result = "acknowledged";
     else if (error === 40_900) create.result = "conflict";
-    // 50300 and 50301 acknowledge nothing.
+    // 50300 to 50302 acknowledge nothing.
   } catch {
     // The server was killed.
   }

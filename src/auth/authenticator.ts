@@ -1,7 +1,9 @@
 /** Mints tokens, checks them against the store, and records the days of their use. */
 import { hash, randomBytes } from "node:crypto";
+import type { ContractOperationId } from "../core/contract.ts";
+import type { RequestError } from "../core/errors.ts";
 import type { PlantStore, TokenRecord } from "../core/store.ts";
-import { CredentialError, toToken } from "./token.ts";
+import { toCredentialError, toToken } from "./token.ts";
 
 const msPerDay = 86_400_000;
 
@@ -27,9 +29,10 @@ export interface Authenticator {
   /**
    * Checks a digest for which the tokens are fresh.
    *
-   * @returns undefined for a valid token, otherwise a CredentialError `unknownToken` or `expiredToken`
+   * @returns undefined for a valid token that allows the operation, otherwise a RequestError `unknownToken`, `expiredToken` or
+   *   `forbidden`
    */
-  check(digest: string): CredentialError | undefined;
+  check(digest: string, operation: ContractOperationId): RequestError | undefined;
   /**
    * Returns whether the tokens in memory have a valid one with this digest, however old they are. It decides how much is read
    * of a client, never what is stored.
@@ -93,21 +96,24 @@ export function createAuthenticator(
       return true;
     },
     refresh,
-    check(digest) {
+    check(digest, operation) {
       if (digest === ownDigest) return undefined;
       const record = known.get(digest);
       if (record === undefined || record.revokedAtMs !== undefined) {
-        return new CredentialError(
+        return toCredentialError(
           "unknownToken",
           "the token is unknown or was revoked: use one that this server issued",
-          true,
+          "invalid_token",
         );
       }
       if (isExpired(record)) {
-        return new CredentialError("expiredToken", "the token has expired: use a new one", true);
+        const message = "the token has expired: use a new one";
+        return toCredentialError("expiredToken", message, "invalid_token");
       }
       uses.add(digest, record.lastUsedDay);
-      return undefined;
+      if (record.allow?.includes(operation) !== false) return undefined;
+      const message = `this token may not ${operation} plants: use another one`;
+      return toCredentialError("forbidden", message, "insufficient_scope");
     },
     accepts(digest) {
       if (digest === ownDigest) return true;

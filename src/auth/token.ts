@@ -87,20 +87,21 @@ function toBase62(value: bigint, length: number): string {
   return digits;
 }
 
-type CredentialErrorKind = Extract<
-  ErrorKind,
-  "noCredential" | "malformedCredential" | "unknownToken" | "expiredToken"
->;
+/** Codes of RFC 6750 section 3.1. */
+type CredentialProblem = "invalid_token" | "insufficient_scope";
 
-/** A credential that is missing or invalid. */
-export class CredentialError extends RequestError {
-  /** Value of the WWW-Authenticate header (RFC 6750 section 3); names an error only if a token was sent. */
-  readonly challenge: string;
-
-  constructor(kind: CredentialErrorKind, message: string, isTokenSent: boolean) {
-    super(kind, message);
-    this.challenge = `Bearer realm="plantstore"${isTokenSent ? ', error="invalid_token"' : ""}`;
-  }
+/**
+ * Returns the error for a credential that is missing, invalid or too weak, with its challenge (RFC 6750 section 3).
+ *
+ * @param problem only if a token was sent
+ */
+export function toCredentialError(
+  kind: ErrorKind,
+  message: string,
+  problem?: CredentialProblem,
+): RequestError {
+  const challenge = `Bearer realm="plantstore"${problem === undefined ? "" : `, error="${problem}"`}`;
+  return new RequestError(kind, message, { headers: [["WWW-Authenticate", challenge]] });
 }
 
 const howToSend = 'send the header "Authorization: Bearer <ACCESS_TOKEN>"';
@@ -109,12 +110,12 @@ const bearer = /^bearer(?: +(.*))?$/i;
 /**
  * Finds the bearer token in the values of a request's Authorization headers.
  *
- * @returns the token, or a CredentialError `noCredential` or `malformedCredential` that quotes no part of the header
+ * @returns the token, or a RequestError `noCredential` or `malformedCredential` that quotes no part of the header
  */
-export function toBearerToken(values: readonly string[]): string | CredentialError {
+export function toBearerToken(values: readonly string[]): string | RequestError {
   const [value, ...others] = values;
   if (value === undefined) {
-    return new CredentialError("noCredential", `no credential: ${howToSend}`, false);
+    return toCredentialError("noCredential", `no credential: ${howToSend}`);
   }
   if (others.length > 0) {
     const isTokenSent = values.some((each) => bearer.test(each));
@@ -130,6 +131,10 @@ export function toBearerToken(values: readonly string[]): string | CredentialErr
   return token;
 }
 
-function malformed(message: string, isTokenSent: boolean): CredentialError {
-  return new CredentialError("malformedCredential", message, isTokenSent);
+function malformed(message: string, isTokenSent: boolean): RequestError {
+  return toCredentialError(
+    "malformedCredential",
+    message,
+    isTokenSent ? "invalid_token" : undefined,
+  );
 }

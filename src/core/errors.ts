@@ -392,6 +392,9 @@ export interface Problem {
   readonly message: string;
 }
 
+/** Names and values of headers. */
+export type HeaderPairs = readonly (readonly [name: string, value: string])[];
+
 /** Maximum length of the `message` of an Error, in bytes of UTF-8. */
 export const maxMessageBytes = 1000;
 
@@ -406,12 +409,24 @@ export class RequestError {
   readonly kind: ErrorKind;
   /** `error` of the Error body. */
   readonly error: number;
+  /** Headers of its response. */
+  readonly headers: HeaderPairs;
 
-  /** @param message as {@link Problem.message}; truncated to {@link maxMessageBytes} */
-  constructor(kind: ErrorKind, message: string) {
+  /**
+   * @param message as {@link Problem.message}; truncated to {@link maxMessageBytes}
+   * @param options `headers` instead of those of its row
+   */
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    { headers }: { readonly headers?: HeaderPairs } = {},
+  ) {
+    const { error, retryAfterS }: ErrorRow = errorTable[kind];
     this.message = truncateMessage(message);
     this.kind = kind;
-    this.error = errorTable[kind].error;
+    this.error = error;
+    this.headers =
+      headers ?? (retryAfterS === undefined ? [] : [["Retry-After", `${retryAfterS}`]]);
   }
 
   /** Creates an error that names all problems (at least one), in the order of the table. The first determines the number. */

@@ -11,7 +11,7 @@ export const maxWaitingBytes = 64 * 1024 * 1024;
 export interface ServerLimits {
   /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number;
-  /** Maximum number of creates that wait for the store; one more gets 50301. */
+  /** Maximum number of changes that wait for the store; one more gets 50301. */
   readonly maxInflight: number;
   /** Replaces {@link maxWaitingBytes} in tests; at least {@link maxBodyBytes}. */
   readonly maxWaitingBytes?: number;
@@ -40,7 +40,7 @@ export const maxDraining = 100;
 
 /** Current load of a server. */
 export interface ServerLoad {
-  /** Creates that wait for the store. */
+  /** Creates and deletes that wait for the store. */
   readonly creates: number;
   /** Bytes of request bodies, and of responses that are not yet sent. */
   readonly waitingBytes: number;
@@ -72,8 +72,8 @@ export class Admission {
   #bytes = 0;
   /** Idle connections, longest idle first. */
   readonly idle = new Set<IdleConnection>();
-  /** Number of creates that wait for the store. */
-  creates = 0;
+  /** The requests whose change has reached the store: until its result is known, it may be done or not. */
+  readonly changes = new Set<object>();
   /** Number of connections. */
   connections = 0;
 
@@ -82,7 +82,7 @@ export class Admission {
   }
 
   get load(): ServerLoad {
-    return { creates: this.creates, waitingBytes: this.#bytes, connections: this.connections };
+    return { creates: this.changes.size, waitingBytes: this.#bytes, connections: this.connections };
   }
 
   /** Number of requests in flight above which a connection is not read: fewer while many connections are busy. */
@@ -91,11 +91,11 @@ export class Admission {
     return Math.min(maxPipelined, Math.ceil(maxPipelinedTogether / busy));
   }
 
-  /** Returns an error if no further create may wait for the store. */
-  checkCreates(): RequestError | undefined {
+  /** Returns an error if no further change may wait for the store. */
+  checkChanges(): RequestError | undefined {
     const { maxInflight } = this.#limits;
-    if (this.creates < maxInflight) return undefined;
-    return overloaded(`${maxInflight} creates are in flight`);
+    if (this.changes.size < maxInflight) return undefined;
+    return overloaded(`${maxInflight} changes are in flight`);
   }
 
   /**

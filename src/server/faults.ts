@@ -1,9 +1,9 @@
 /** Faults on demand, for tests of clients: changes that are slow, fail or lose their response. A 200 stays true. */
 import { createHash } from "node:crypto";
-import { CredentialError } from "../auth/token.ts";
+import { toCredentialError } from "../auth/token.ts";
 import { onAbort } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
-import { injectedFailure, type OperationResult, type ServerResponse } from "./response.ts";
+import type { OperationResult, ServerResponse } from "./response.ts";
 
 /** Which faults creates and deletes have, and how often. A share is a number from 0 to 1. */
 export interface FaultRates {
@@ -154,20 +154,28 @@ export class Faults {
 }
 
 /** Error for a create whose valid token is rejected on demand. */
-const injectedRejection = new CredentialError(
+const injectedRejection = toCredentialError(
   "unknownToken",
   "a fault for tests of clients: the token is valid, send it again",
-  true,
+  "invalid_token",
 );
 
-/** A page as a proxy sends it. A test need not wait. */
+/** A test need not wait. */
+const noWait = [["Retry-After", "0"]] as const;
+
+/** Error for a create that fails on demand. */
+const injectedFailure = new RequestError("overloaded", "a fault for tests of clients: try again", {
+  headers: noWait,
+});
+
+/** A page as a proxy sends it. */
 function toPage(status: number): ServerResponse {
   const title = `${status}: a fault for tests of clients`;
   return {
     status,
     body: `<!doctype html>\n<title>${title}</title>\n<h1>${title}</h1>\n`,
     contentType: "text/html; charset=utf-8",
-    headers: [["Retry-After", "0"]],
+    headers: noWait,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Maps each request to a response: route, credential, operation, CORS (contract.md "HTTP"). Knows nothing of sockets. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+  type ContractOperationId,
   contractOperations,
   type OperationId,
   operations,
@@ -8,7 +9,7 @@ import {
   resultHeader,
   tokenCheckHeader,
 } from "../core/contract.ts";
-import { errorRows, errorTable, RequestError } from "../core/errors.ts";
+import { errorRows, errorTable, type HeaderPairs, RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
@@ -31,9 +32,8 @@ import {
 import {
   type CompleteResponse,
   describeFailure,
-  type HeaderPairs,
-  MethodError,
   type OperationResult,
+  outcomeUnknown,
   type RoutedOperation,
   serverStarting,
   type ServerResponse,
@@ -49,6 +49,8 @@ export interface Handler {
   handle(request: ServerRequest): Promise<CompleteResponse>;
   /** Returns the response to a request that is not performed, or to bytes that are not a request. */
   reject(error: RequestError, request?: ServerRequest): CompleteResponse;
+  /** Returns the response to a request that the stop cuts off. */
+  cutOff(request: ServerRequest | undefined): CompleteResponse;
   /** Returns whether the server, as far as it knows now, accepts the credential of a request. */
   accepts(request: CredentialHead): boolean;
   /**
@@ -64,8 +66,6 @@ export interface Handler {
 export interface HandlerOptions extends OperationOptions, Pick<ServerLimits, "requestTimeoutMs"> {
   /** Origins that may use the server from a browser, as it writes them, or `*`. */
   readonly corsOrigins?: readonly string[];
-  /** Receives every unexpected error and every failure of the store. Must not throw. */
-  readonly onError: (error: unknown) => void;
   /** Receives a record of each request when its response is sent. */
   readonly onResponse?: ((record: RequestRecord) => void) | undefined;
   /** Undefined while the server starts. */
@@ -94,7 +94,7 @@ export function createHandler(options: HandlerOptions): Handler {
     const { authenticator } = backend;
     const askedAtMs = performance.now();
     while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
-    const error = authenticator.check(digest);
+    const error = authenticator.check(digest, route.operation);
     if (error !== undefined) return error;
     if (request.isLate) return serverStopping;
     const readBody: AcceptedCall["readBody"] = (maxBytes, use) =>
@@ -108,7 +108,7 @@ export function createHandler(options: HandlerOptions): Handler {
     ): Promise<Result> => {
       const arrivedAtMs = performance.now();
       while (!authenticator.isFresh(digest, arrivedAtMs)) await authenticator.refresh();
-      const result = await use(authenticator.check(digest) ?? body);
+      const result = await use(authenticator.check(digest, route.operation) ?? body);
       return result;
     };
     // A promise of a promise takes three turns of the microtask queue.
@@ -135,6 +135,12 @@ export function createHandler(options: HandlerOptions): Handler {
     return toCompleteResponse(response, toRequestId(request?.headers), operation);
   }
 
+  function reject(error: RequestError, request?: ServerRequest): CompleteResponse {
+    const route = request === undefined ? error : (request.error ?? findRoute(request));
+    const operation = route instanceof RequestError ? undefined : route.operation;
+    return complete(error, request, operation);
+  }
+
   return {
     async handle(request) {
       const route = request.error ?? findRoute(request);
@@ -147,10 +153,10 @@ export function createHandler(options: HandlerOptions): Handler {
         return complete(describeFailure(error), request, operation);
       }
     },
-    reject(error, request) {
-      const route = request === undefined ? error : (request.error ?? findRoute(request));
-      const operation = route instanceof RequestError ? undefined : route.operation;
-      return complete(error, request, operation);
+    reject,
+    cutOff(request) {
+      const isChanging = request !== undefined && options.admission.changes.has(request);
+      return reject(isChanging ? outcomeUnknown : serverStopping, request);
     },
     accepts(request) {
       const digest = readCredential(request);
@@ -204,16 +210,17 @@ function isTokenCheck(
 }
 
 /** The operation of a request. One of the contract has the id in its path, or an empty text. */
-type Route = { readonly operation: RoutedOperation } & (
+type Route =
   | {
+      readonly operation: ContractOperationId;
       readonly id: string;
       readonly perform: OperationFunctions["contract"]["create"];
     }
   | {
+      readonly operation: RoutedOperation;
       readonly id?: undefined;
       readonly perform: NonNullable<OperationFunctions["others"]["health"]>;
-    }
-);
+    };
 
 /** The routes of a path, by method. */
 type Routes = Map<string, Route>;
@@ -278,7 +285,7 @@ function createRouter(
       const allow = toAllow(routes);
       const path = isOnePlant ? onePlantPath : text;
       const message = `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}`;
-      return new MethodError(message, allow);
+      return new RequestError("noSuchMethod", message, { headers: [["Allow", allow]] });
     }
     return route.id === undefined ? route : { ...route, id };
   };

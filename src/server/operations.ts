@@ -105,22 +105,20 @@ interface ContractOptions {
   readonly admission: Admission;
   readonly maxBodyBytes: number;
   readonly onConflict: ConflictPolicy;
+  /** Receives every unexpected error and every failure of the store. Must not throw. */
+  readonly onError: (error: unknown) => void;
   /** Faults, for tests of clients; none without it. */
   readonly faults?: ServerFaults | undefined;
 }
 
-/**
- * Creates the plant in a request.
- *
- * @throws StoreError when the store fails
- */
+/** Creates the plant in a request. */
 function createPlant(
   { request, readBody }: AcceptedCall,
   store: ServerBackend["store"],
   options: ContractOptions,
 ): OperationResult | Promise<OperationResult> {
   const { admission, maxBodyBytes, onConflict } = options;
-  const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkCreates();
+  const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkChanges();
   if (rejection !== undefined) return rejection;
   return readBody<OperationResult>(maxBodyBytes, (body) => {
     const plant = body instanceof RequestError ? body : readNewPlant(body);
@@ -203,11 +201,7 @@ function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
   return page;
 }
 
-/**
- * Deletes the plant of an id.
- *
- * @throws StoreError when the store fails
- */
+/** Deletes the plant of an id. */
 function deletePlant(
   { request, id: segment, readBody }: AcceptedCall,
   store: ServerBackend["store"],
@@ -227,19 +221,22 @@ function deletePlant(
   });
 }
 
-/** Changes the store within the limits of the server, unless the change fails on demand. */
+/** Changes the store within the limits of the server, unless the change fails on demand. A failure of the store is its result. */
 async function change(
   request: ServerRequest,
-  { admission, faults }: ContractOptions,
+  { admission, faults, onError }: ContractOptions,
   work: () => Promise<OperationResult>,
 ): Promise<OperationResult> {
-  const error = admission.checkCreates();
+  const error = admission.checkChanges();
   if (error !== undefined) return error;
-  admission.creates++;
+  admission.changes.add(request);
   try {
     return await (faults === undefined ? work() : faults.perform(work, request.signal));
+  } catch (failure) {
+    onError(failure);
+    return describeFailure(failure, true);
   } finally {
-    admission.creates--;
+    admission.changes.delete(request);
   }
 }
 

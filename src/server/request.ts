@@ -81,7 +81,7 @@ export class RecentMap<Value> {
 /** The part of a request that has its credential. */
 export type CredentialHead = Pick<ServerRequest, "headers" | "repeated">;
 
-/** Returns a function that finds the digest of a request's token, or a CredentialError. It hashes each header once. */
+/** Returns a function that finds the digest of a request's token, or a RequestError. It hashes each header once. */
 export function createCredentialReader() {
   const digests = new RecentMap<string>();
   return ({ headers, repeated }: CredentialHead): ReturnType<typeof toBearerToken> => {

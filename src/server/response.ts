@@ -1,20 +1,10 @@
 /** Responses as values: plants, errors and failures as status, headers and body. */
-import { CredentialError } from "../auth/token.ts";
 import { type OperationId, resultHeader } from "../core/contract.ts";
-import {
-  type ErrorRow,
-  errorTable,
-  RequestError,
-  type StatusMode,
-  toStatus,
-} from "../core/errors.ts";
+import { type HeaderPairs, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
 import { StoreError, type StoreKind, type SuccessfulResult } from "../core/store.ts";
 
-type HeaderPair = readonly [name: string, value: string];
-
-/** Names and values of headers. */
-export type HeaderPairs = readonly HeaderPair[];
+type HeaderPair = HeaderPairs[number];
 
 /** The response of an operation. */
 export interface ServerResponse {
@@ -116,16 +106,7 @@ export function toErrorResponse(
 ): ServerResponse {
   const body = JSON.stringify({ error: error.error, message: error.message });
   const status = toStatus(error.kind, mode);
-  return { status, body, headers: toErrorHeaders(error), error: error.error };
-}
-
-function toErrorHeaders(error: RequestError): HeaderPairs {
-  if (error instanceof CredentialError) return [["WWW-Authenticate", error.challenge]];
-  if (error instanceof MethodError) return [["Allow", error.allow]];
-  // A test need not wait.
-  if (error === injectedFailure) return [["Retry-After", "0"]];
-  const { retryAfterS }: ErrorRow = errorTable[error.kind];
-  return retryAfterS === undefined ? [] : [["Retry-After", `${retryAfterS}`]];
+  return { status, body, headers: error.headers, error: error.error };
 }
 
 const jsonType: HeaderPair = ["Content-Type", "application/json"];
@@ -152,34 +133,30 @@ export function toCompleteResponse(
 /** Error for a request that comes before the server has its store. */
 export const serverStarting = new RequestError("overloaded", "the server is starting: try again");
 
+const storageBusy = new RequestError("overloaded", "the storage is busy: try again");
+
 /** Error for a request that comes after the server began to stop. */
 export const serverStopping = new RequestError("shuttingDown", "the server is stopping: try again");
 
-/** Error for a create that fails on demand. */
-export const injectedFailure = new RequestError(
-  "overloaded",
-  "a fault for tests of clients: try again",
+/** Error for a change whose result the server does not know: it has reached the store. */
+export const outcomeUnknown = new RequestError(
+  "outcomeUnknown",
+  "the outcome is unknown: send it again",
 );
 
-/** A request with a method that its path does not support. */
-export class MethodError extends RequestError {
-  /** Value of the Allow header (RFC 9110 section 10.2.1). */
-  readonly allow: string;
-
-  constructor(message: string, allow: string) {
-    super("noSuchMethod", message);
-    this.allow = allow;
-  }
-}
-
-/** Describes a failure without its details, which may name paths of the machine. */
-export function describeFailure(error: unknown): RequestError {
+/**
+ * Describes a failure without its details, which may name paths of the machine.
+ *
+ * @param isChange true for a change that has reached the store
+ */
+export function describeFailure(error: unknown, isChange = false): RequestError {
   switch (error instanceof StoreError ? error.reason : undefined) {
     case "full":
     case "readOnly":
       return new RequestError("storageFull", "the storage is full or read-only: try again later");
     case "busy":
-      return new RequestError("overloaded", "the storage is busy: try again");
+      // An attempt of its commit may have been lost before the last one found the store busy.
+      return isChange ? outcomeUnknown : storageBusy;
     case "closed":
       return serverStopping;
     default:

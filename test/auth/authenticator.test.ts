@@ -51,13 +51,20 @@ async function check(authenticator: Authenticator, token: string) {
   const digest = digestToken(token);
   const askedAtMs = performance.now();
   while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
-  return authenticator.check(digest);
+  return authenticator.check(digest, "create");
 }
 
 describe("a token", () => {
   it.each<[rule: string, record: Partial<TokenRecord>, kind: string | undefined]>([
     ["that was issued is accepted", {}, undefined],
     ["that expires later is accepted", { expiresAtMs: 1001 }, undefined],
+    ["that allows the operation is accepted", { allow: ["list", "create"] }, undefined],
+    ["that does not allow the operation is refused", { allow: ["list"] }, "forbidden"],
+    [
+      "that expired and does not allow the operation has expired",
+      { allow: ["list"], expiresAtMs: 1000 },
+      "expiredToken",
+    ],
     ["that expires now has expired", { expiresAtMs: 1000 }, "expiredToken"],
     ["that was revoked is unknown", { revokedAtMs: 999 }, "unknownToken"],
     [
@@ -96,7 +103,7 @@ describe("a token", () => {
     await check(authenticator, "a");
     await expect(check(authenticator, "aa")).resolves.toMatchObject({ kind: "unknownToken" });
     read.delete("then"); // `await` asks everything for it.
-    expect(read).toEqual(new Set(["digest", "revokedAtMs", "expiresAtMs", "lastUsedDay"]));
+    expect(read).toEqual(new Set(["digest", "revokedAtMs", "expiresAtMs", "lastUsedDay", "allow"]));
   });
 
   it.each(["stored", "own"])("%s is found by its digest alone", async (kind) => {

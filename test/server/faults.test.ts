@@ -294,12 +294,12 @@ describe.each([
   );
 });
 
-it("a silent server responds with 50300 at the end of the shutdown", async () => {
+it("a silent server responds with 50302 at the end of the shutdown", async () => {
   await using server = await startFaulty({ silentRate: 1 });
   using connection = await sendRaw(server.port, toRawCreate(1));
   await expect.poll(() => server.counted).toEqual(["silent"]);
   await server.server.close(1);
-  expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
+  expect(await connection.resultsAtEnd()).toEqual(["400 50302"]);
 });
 
 describe("a delayed response", () => {
@@ -314,12 +314,12 @@ describe("a delayed response", () => {
     expect(connection.received()).toBe("");
   });
 
-  it("is replaced by 50300 at the end of the shutdown, which it does not delay", async () => {
+  it("is replaced by 50302 at the end of the shutdown, which it does not delay", async () => {
     await using server = await startFaulty({ latencyMs: hourMs });
     using connection = await sendRaw(server.port, toRawCreate(1));
     await expect.poll(() => server.counted).toEqual(["delayed"]);
     await server.server.close(1);
-    expect(await connection.resultsAtEnd()).toEqual(["400 50300"]);
+    expect(await connection.resultsAtEnd()).toEqual(["400 50302"]);
   });
 
   it.each([true, false])(

@@ -2,11 +2,11 @@
 import type { Socket } from "node:net";
 // Not the global function, which tests may replace with a fake.
 import { setImmediate } from "node:timers";
-import type { RequestError } from "../../core/errors.ts";
+import type { HeaderPairs, RequestError } from "../../core/errors.ts";
 import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
 import type { Handler } from "../handler.ts";
 import { requestTimedOut, type ServerRequest } from "../request.ts";
-import type { CompleteResponse, HeaderPairs } from "../response.ts";
+import type { CompleteResponse } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toText } from "./response-bytes.ts";
 import type { Slicer } from "./slicer.ts";
 
@@ -245,11 +245,11 @@ export class Connection {
     this.#flush();
   }
 
-  /** Sends this error for each request in flight, and closes the connection. */
-  cutOff(error: RequestError): void {
+  /** Sends an error for each request in flight, and closes the connection. */
+  cutOff(): void {
     this.isEnding = true;
     for (const pending of this.#queue) {
-      pending.response ??= this.#edge.handler.reject(error, pending.exchange);
+      pending.response ??= this.#edge.handler.cutOff(pending.exchange);
     }
     this.#flush();
   }

@@ -54,12 +54,12 @@ export class FetchTransport {
     }
   };
 
-  /** Waits for the responses in flight. @param timeoutMs requests in flight for longer get 50300 */
+  /** Waits for the responses in flight. @param timeoutMs requests in flight for longer get 50300 or 50302 */
   async stop(timeoutMs: number): Promise<void> {
     const { handler } = this.#context;
     const timer = setTimeout(() => {
       for (const request of this.#pending.keys()) {
-        request.settle(handler.reject(serverStopping, request));
+        request.settle(handler.cutOff(request));
         request.evict(serverStopping);
       }
     }, timeoutMs);

@@ -257,7 +257,7 @@ class Connections {
       setTimeout(forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
       setTimeout(() => close((each) => each.isSettled), lastReadMs),
       setTimeout(
-        forEach((each) => each.cutOff(serverStopping)),
+        forEach((each) => each.cutOff()),
         timeoutMs,
       ),
       setTimeout(() => close(() => true), timeoutMs + lastResponsesMs),

@@ -2,7 +2,7 @@
  * The lane: responds to simple creates, and hands a connection over to node:http, for good, at the first other bytes. It halves
  * the CPU time of a create. Without this file, node:http serves everything in the same way.
  */
-import type { RequestError } from "../../core/errors.ts";
+import type { HeaderPairs, RequestError } from "../../core/errors.ts";
 import {
   type HttpHeaders,
   IncomingBody,
@@ -11,7 +11,7 @@ import {
   requestCut,
   type UseBody,
 } from "../request.ts";
-import type { CompleteResponse, HeaderPairs } from "../response.ts";
+import type { CompleteResponse } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
 import { toText } from "./response-bytes.ts";
 

@@ -1,7 +1,7 @@
 /** Requests that node:http parses: everything that the lane leaves. Complete by itself: the lane can be switched off. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { RequestError } from "../../core/errors.ts";
+import { type HeaderPairs, RequestError } from "../../core/errors.ts";
 import {
   countRepeated,
   headTooLarge,
@@ -15,7 +15,7 @@ import {
   toHeadError,
   type UseBody,
 } from "../request.ts";
-import { type CompleteResponse, type HeaderPairs, MethodError } from "../response.ts";
+import type { CompleteResponse } from "../response.ts";
 import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
@@ -154,7 +154,9 @@ function listenTo(
   server.on("connect", (_message: IncomingMessage, stream: Duplex) => {
     const connection = connections.get(stream);
     if (connection === undefined || connection.isEnding) return;
-    connection.reject(new MethodError("unknown method CONNECT: send POST", "POST"));
+    const headers = [["Allow", "POST"]] as const;
+    const message = "unknown method CONNECT: send POST";
+    connection.reject(new RequestError("noSuchMethod", message, { headers }));
   });
   server.on("clientError", (error, stream) => {
     const connection = connections.get(stream);

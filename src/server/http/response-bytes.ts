@@ -1,6 +1,7 @@
 /** A response as the bytes of HTTP/1.1, and the end of a connection after its last one. */
 import type { Socket } from "node:net";
-import type { CompleteResponse, HeaderPairs } from "../response.ts";
+import type { HeaderPairs } from "../../core/errors.ts";
+import type { CompleteResponse } from "../response.ts";
 import { STATUS_CODES } from "./node-http.ts";
 
 /** The bytes of a response, as text: ASCII except for the body. */

@@ -403,7 +403,7 @@ it("stores nothing and reports no error for a client that disconnects in the mid
 describe("responds to a failure of the store with", () => {
   it.each<[reason: StoreErrorReason, error: number]>([
     ["full", 50700],
-    ["busy", 50301],
+    ["busy", 50302],
     ["closed", 50300],
     ["failed", 50000],
   ])("%s: %i", async (reason, error) => {
@@ -416,7 +416,7 @@ describe("responds to a failure of the store with", () => {
     expect(response.status).toBe(400);
     expect(JSON.parse(response.body)).toMatchObject({ error });
     expect(response.body).not.toContain("secret");
-    expect(response.headers["retry-after"]).toBe([50300, 50301].includes(error) ? "1" : undefined);
+    expect(response.headers["retry-after"]).toBe([50300, 50302].includes(error) ? "1" : undefined);
     expect(server.errors).toEqual([failure]);
   });
 

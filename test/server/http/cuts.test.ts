@@ -75,7 +75,7 @@ describe("a request in flight and a part of the next one", () => {
     await server.held.isWaiting(1);
     await server.server.close(50);
     const results = await connection.resultsAtEnd();
-    expect(new Set(results)).toEqual(new Set(["400 50300"]));
+    expect(new Set(results)).toEqual(new Set(["400 50302"]));
   });
 });
 

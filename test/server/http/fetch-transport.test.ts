@@ -256,14 +256,14 @@ describe("stops", () => {
     expect(await numberOf(readiness)).toBe(50300);
   });
 
-  it("after it sent 50300 for requests in flight when the time is over", async () => {
+  it("after it sent 50302 for changes in flight when the time is over", async () => {
     await using server = await startHeldServer();
     const first = server.server.fetch(create());
     await server.held.isWaiting(1);
     await server.server.close(20);
     const response = await first;
     expect(response.headers.get("retry-after")).toBe("1");
-    expect(await numberOf(response)).toBe(50300);
+    expect(await numberOf(response)).toBe(50302);
   });
 });
 

@@ -75,12 +75,12 @@ describe.each([
   });
 });
 
-it("sends 50300 to each request in flight when the time is over, and may be stopped twice", async () => {
+it("sends 50302 to each change in flight when the time is over, and may be stopped twice", async () => {
   await using server = await startHeldServer();
   using connection = await sendRaw(server.port, create(1) + create(2) + create(3));
   await server.held.isWaiting(3);
   await Promise.all([server.server.close(50), server.server.close(50)]);
-  expect(await connection.resultsAtEnd()).toEqual(Array(3).fill("400 50300"));
+  expect(await connection.resultsAtEnd()).toEqual(Array(3).fill("400 50302"));
   expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
   server.held.release("created");
 });
@@ -147,7 +147,7 @@ it("does not wait for a rejected client that continues to send", async () => {
   const sending = setInterval(() => void rejected.socket.write("more"), 20);
   await server.server.close(0);
   clearInterval(sending);
-  expect(readResults(busy.received())).toEqual(["400 50300"]);
+  expect(readResults(busy.received())).toEqual(["400 50302"]);
 });
 
 it("sends 50300 to a client that connected shortly before the stop", async () => {
@@ -172,7 +172,7 @@ it("records no response for idle connections that it closes", async () => {
   await isWaiting(1);
   await server.server.close(0);
   await Promise.all([idle.ended(), busy.ended()]);
-  expect(server.records).toMatchObject([{ operation: "create", error: 50300 }]);
+  expect(server.records).toMatchObject([{ operation: "create", error: 50302 }]);
 });
 
 it("loses no request of 64 busy connections", async () => {
