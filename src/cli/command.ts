@@ -22,6 +22,8 @@ export interface Run {
   readonly terminal: Terminal;
   readonly operands: readonly string[];
   readonly flags: Flags;
+  /** The declaration of the command. */
+  readonly command: Command;
   /** The declaration of `plantstore`, with those of all commands. */
   readonly program: Command;
   /** Prints the help of the command that words name, and ends the command line. @throws UsageError for an unknown word */

@@ -210,7 +210,7 @@ async function run(
     throw new CommanderError(exitCodes.done.code, "commander.helpDisplayed", "");
   };
   try {
-    const exitCode = await command.run?.({ io, terminal, operands, flags, program, help });
+    const exitCode = await command.run?.({ io, terminal, operands, flags, command, program, help });
     if (typeof exitCode === "number") state.exitCode = exitCode;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

@@ -1,4 +1,4 @@
-/** The plants of a server, for the commands that otherwise open a store on this machine. */
+/** The plants of a server, for `list`, `get`, `export` and `delete`. */
 import { type Retry, type SendPlantOptions, toCreateRequest } from "../client/create-plant.ts";
 import type { Deletion } from "../client/delete-plants.ts";
 import { listPage, listPages, maxPagePlants } from "../client/list-plants.ts";
@@ -9,7 +9,7 @@ import { errorTable } from "../core/errors.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../core/store.ts";
 import { createManyOptions } from "../library/client-options.ts";
-import { CommandError, UsageError } from "./command-error.ts";
+import { CommandError, type ExitCodeName, UsageError } from "./command-error.ts";
 import {
   describeUnavailable,
   type ErrorContext,
@@ -22,7 +22,8 @@ import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
 import { bulkRetryOption } from "./options/remote.ts";
 import { readOptions } from "./options/values.ts";
-import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
+import { type Place, toLocalHints } from "./place.ts";
+import { findAuthorities, nameServer, warnAboutPlaintext } from "./server-access.ts";
 
 /** The plants behind a URL. */
 export class RemoteStore {
@@ -30,7 +31,6 @@ export class RemoteStore {
   readonly #sendOptions: SendPlantOptions;
   readonly #run: Run;
   #isRetryReported = false;
-  #hasAllOperations = false;
 
   constructor(url: string, sendOptions: SendPlantOptions, run: Run) {
     this.#url = url;
@@ -53,14 +53,11 @@ export class RemoteStore {
     return plant?.id === id ? plant : undefined;
   }
 
-  /** Deletes plants, until the signal is aborted. @throws as {@link sendDeletions}, and as {@link listPage} */
+  /** Deletes plants, until the signal is aborted. @throws as {@link sendDeletions} */
   async *delete(
     ids: readonly bigint[],
     stopSending: AbortSignal,
   ): AsyncGenerator<readonly Deletion[], void, undefined> {
-    // A server that only creates plants responds to a deletion as to a wrong path.
-    if (!this.#hasAllOperations) await this.#list({ limit: 1 });
-    this.#hasAllOperations = true;
     const { sendDeletions } = await import("../client/delete-plants.ts");
     const { openPool } = await import("../client/http-pool.ts");
     const { request, timeoutMs, retries } = this.#sendOptions;
@@ -100,7 +97,6 @@ export class RemoteStore {
 
   /** Counts plants by reading all of them. @throws as {@link listPages} */
   async count(filter: PlantFilter): Promise<number> {
-    await this.#run.terminal.note(`reading all plants of ${this.#url} to count them`);
     let count = 0;
     for await (const page of this.readPages({ ...filter, limit: Infinity })) count += page.length;
     return count;
@@ -111,63 +107,72 @@ export class RemoteStore {
 export interface ServerWork {
   /** True for several plants, whose requests have more retries. */
   readonly isMany?: boolean;
+  /** True if the requests delete plants. */
+  readonly deletes?: true;
   /** Stops requests. */
   readonly signal?: AbortSignal;
-  /** Lines after the message of a failed request. */
-  readonly toHints?: () => readonly string[];
 }
 
+/** Exit codes of a place that does not work, after which the user may have meant the store of this machine. */
+const placeExits: ReadonlySet<ExitCodeName> = new Set<ExitCodeName>([
+  "tokenRejected",
+  "unavailable",
+  "noPlantStore",
+]);
+
 /**
- * Finds the token of a server, names the server on stderr, and works with it.
+ * Names the server on stderr, finds its token, and works with it.
  *
  * @throws CommandError without a token, or if a request fails; every other error of `work`
  */
 export async function useServer<T>(
   run: Run,
+  place: Place,
   work: (server: RemoteStore) => Promise<T>,
-  { isMany = false, signal, toHints = () => [] }: ServerWork,
+  { isMany = false, deletes, signal }: ServerWork,
 ): Promise<T> {
   const { flags, io, terminal, operands } = run;
-  const options = readOptions(serverOptions, flags, io);
-  const { url = "", tokenFile, cacert, timeoutMs } = options;
+  const { url } = place;
+  const { tokenFile, cacert, timeoutMs, ...options } = readOptions(serverOptions, flags, io);
   const { retries } = isMany ? readOptions(bulkRetryOption, flags, io) : options;
+  await nameServer(url, io, terminal);
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
   }
   const reading = signal ?? new AbortController().signal;
   const ca = await findAuthorities({ url, cacert }, io, reading);
-  const token = await findToken(tokenFile, url, io, reading).catch((error: unknown) => {
-    throw toCommandError(error, run);
-  });
-  await warnAboutPlaintext(url, terminal);
-  if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
-  const request = toCreateRequest(url, token.token, ca);
-  const server = new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run);
+  let tokenSource: string | undefined;
   try {
-    return await work(server);
-  } catch (error) {
-    throw toRequestError(error, { url, source: run, tokenSource: token.source }, toHints());
+    const { token, source } = await findToken(tokenFile, url, io, reading);
+    tokenSource = source;
+    await warnAboutPlaintext(url, terminal);
+    const request = toCreateRequest(url, token, ca);
+    return await work(new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run));
+  } catch (failure) {
+    const error = toRequestError(failure, { url, source: run, tokenSource }, deletes);
+    if (!(error instanceof CommandError && placeExits.has(error.exit))) throw error;
+    const { exit, message, number, hints } = error;
+    const allHints = [...hints, ...toLocalHints(run, place)];
+    throw new CommandError(exit, message, { cause: error, hints: allHints, number });
   }
 }
 
 /** Returns the error of a command for that of a request; any other error does not change. */
-function toRequestError(
-  failure: unknown,
-  context: ErrorContext,
-  hints: readonly string[],
-): unknown {
+function toRequestError(failure: unknown, context: ErrorContext, deletes = false): unknown {
   const { url, source } = context;
   if (failure instanceof PageTooLargeError) {
-    return new CommandError("internal", failure.message, { cause: failure, hints });
+    return new CommandError("internal", failure.message, { cause: failure });
   }
   if (!(failure instanceof StoppedError)) {
-    return toCommandError(failure, source, "the same command can be repeated", hints);
+    return toCommandError(failure, source, "the same command can be repeated");
   }
   const { cause } = failure;
+  const { error: number } = cause.error;
+  // A server that only creates plants responds to a deletion as to a wrong path.
+  const lacksOperation =
+    number === errorTable.noSuchMethod.error || (deletes && number === errorTable.noSuchPath.error);
   const isPathTwice = url.endsWith(operations.create.path);
-  if (cause.error.error === errorTable.noSuchMethod.error && !isPathTwice) {
-    const message = `the plant store at ${url} only creates plants: start it with --operations all`;
-    return new CommandError("noPlantStore", message, { cause: failure });
-  }
-  return toResponseError(cause, context, [], hints);
+  if (!lacksOperation || isPathTwice) return toResponseError(cause, context);
+  const message = `the plant store at ${url} only creates plants: its operator can start it with --operations all; on its machine, use --store`;
+  return new CommandError("noPlantStore", message, { cause: failure });
 }

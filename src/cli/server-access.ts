@@ -53,6 +53,11 @@ export async function selectPost(
   return isVerbose ? (await import("./request-trace.ts")).tracePost(post, terminal) : post;
 }
 
+/** Names the server of a command on stderr, if that is a terminal. */
+export async function nameServer(url: string, io: Io, terminal: Terminal): Promise<void> {
+  if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
+}
+
 /** The warning for a URL that tokens are sent to; undefined without a risk. */
 export function describePlaintext(baseUrl: string): string | undefined {
   if (baseUrl.startsWith("https:") || isLocalUrl(baseUrl)) return undefined;

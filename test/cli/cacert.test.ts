@@ -225,7 +225,7 @@ describe("the certificates of a login", () => {
 
   it("are not those of a path in older settings", async () => {
     await mkdir(config());
-    await writeFile(join(config(), "settings.json"), JSON.stringify({ url: server.url, cacert }));
+    await writeFile(join(config(), "settings.json"), JSON.stringify({ login: server.url, cacert }));
     expect(await ping(server.url)).toBe(7);
   });
 });

@@ -84,8 +84,7 @@ it("serve --socket suggests commands with its absolute URL on a terminal", async
     ["second", `plantstore login --url unix:${socketPath}:/v1\n`],
   ] as const) {
     const env = { PLANTSTORE_CONFIG_DIR: join(directory, user) };
-    // As after a logout: the server does not become the default.
-    await saveSettings(env.PLANTSTORE_CONFIG_DIR, {});
+    await saveSettings(env.PLANTSTORE_CONFIG_DIR, { login: "https://plants.example.org" });
     const serve = startCli(args, { env, terminals: { stderr: true }, columns: 200 });
     await serve.saw(`unix:${socketPath}:/v1\n`);
     expect(serve.stderr()).toContain(suggestion);

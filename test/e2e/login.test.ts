@@ -20,7 +20,7 @@ it("logins at the same time save each token, and one of the plant stores becomes
   const directory = join(home, ".config/plantstore");
   const tokens = urls.map((url) => readSavedToken(directory, url));
   expect(tokens).toEqual([testToken, testToken, testToken]);
-  expect(urls).toContain(readSavedSettings(directory).url);
+  expect(urls).toContain(readSavedSettings(directory).login);
 });
 
 it("a login at a server that accepts a plant without an id and a name saves nothing", async () => {

@@ -68,7 +68,7 @@ async function runBackup(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(backupOptions, flags, io);
   const [file = ""] = operands;
-  await nameStore(store, run, "copies");
+  await nameStore(store, run);
   return copyFile(
     run,
     `backing up to ${file}`,
@@ -101,7 +101,7 @@ async function runRestore(run: Run): Promise<number> {
   const { flags, io, operands } = run;
   const { store, isForced = false, json } = readOptions(restoreOptions, flags, io);
   const [file = ""] = operands;
-  await nameStore(store, run, "replaces");
+  await nameStore(store, run);
   return copyFile(
     run,
     `restoring ${file}`,

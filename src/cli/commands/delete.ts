@@ -1,6 +1,7 @@
 /** The command `delete`. */
 import type { Deletion } from "../../client/delete-plants.ts";
-import { parseStoreUrl } from "../../store/store-url.ts";
+import { toShellWord } from "../../core/messages.ts";
+import type { NewPlant } from "../../core/plant.ts";
 import {
   CommandError,
   interruptible,
@@ -10,15 +11,12 @@ import {
 } from "../command-error.ts";
 import { type CommandBody, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
-import {
-  deleteOptions,
-  plantId,
-  serverOptions,
-  storeOption,
-  targetOptions,
-} from "../options/local.ts";
+import type { Io } from "../io.ts";
+import { deleteOptions, plantId, targetOptions } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
-import { changeStore, selectsServer, toListCommand } from "../store-access.ts";
+import { describePlace, findPlace, type Place, toMissingError } from "../place.ts";
+import type { RemoteStore } from "../remote-store.ts";
+import { changeStore } from "../store-access.ts";
 import { canAsk, confirm } from "../terminal/prompts.ts";
 
 export const deleteCommand: CommandBody = {
@@ -26,9 +24,9 @@ export const deleteCommand: CommandBody = {
 end. It asks on a terminal; elsewhere, it needs --yes. The ids may be created again.
 "plantstore help storage" says what remains on the disk.
 
-Opens the store itself, without a server or a token; servers may use it at the same
-time. Only with --url, it sends the deletions to a server with all operations
-instead.
+Acts on the store of this machine, or on the plant store of --url, PLANTSTORE_URL or
+the last login: see "plantstore help configuration". Without a terminal, a login does
+not decide.
 
 With - instead of ids, it reads one id per line from standard input, or JSON with an
 id, as create, list and export print it. It deletes them in batches of 1000: an
@@ -53,14 +51,25 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
 /** Number of ids from standard input that are checked, and then deleted together. */
 const batchSize = 1000;
 
-/** Deletes plants of a store, or of a server, and returns which of the ids had one, as soon as it is known. */
-type DeletePlants = (ids: readonly bigint[]) => AsyncIterable<readonly Deletion[]>;
+/** Plants that can be deleted. */
+interface PlantDeleter {
+  get(id: bigint): Promise<NewPlant | undefined>;
+  /** Returns which of the ids had a plant, as soon as it is known. */
+  delete(ids: readonly bigint[]): AsyncIterable<readonly Deletion[]>;
+}
 
 /** Deletes the plants, after the user has agreed. */
 async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { isConfirmed, json } = readOptions(deleteOptions, flags, io);
-  const name = nameTarget(run);
+  const place = findPlace(run);
+  const name = describePlace(place);
+  if (place.foundBy === "login" && !canAsk(io)) {
+    const advice = `pass --url ${toShellWord(place.url)}`;
+    throw new UsageError(
+      `delete needs its place without a terminal, not that of the login: ${advice}`,
+    );
+  }
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   if (!isConfirmed && (readsInput || !canAsk(io))) {
@@ -71,7 +80,7 @@ async function runDelete(run: Run): Promise<void> {
   const describeOutcome = (): string => {
     const end = failed.count === 0 ? "" : `; failed for ${describePlants(failed)}`;
     return deleted.count === 0
-      ? `no plant was deleted${end}`
+      ? `no plant was deleted from ${name}${end}`
       : `deleted ${describePlants(deleted)} from ${name}${end}`;
   };
 
@@ -94,12 +103,12 @@ async function runDelete(run: Run): Promise<void> {
     await interruptible(
       io,
       (signal) =>
-        openTarget(run, signal, async (deletePlants) => {
+        openPlace(run, place, signal, async (deleter) => {
           const batches = readsInput ? readBatches(readIds(run, signal)) : [[...new Set(ids)]];
           for await (const batch of batches) {
-            if (!isConfirmed) await askUser(batch, name, run, signal);
+            if (!isConfirmed) await askUser(batch, deleter, name, io, signal);
             signal.throwIfAborted();
-            for await (const deletions of deletePlants(batch)) await report(deletions);
+            for await (const deletions of deleter.delete(batch)) await report(deletions);
             signal.throwIfAborted();
           }
           if (firstFailure !== undefined) throw firstFailure;
@@ -118,12 +127,8 @@ async function runDelete(run: Run): Promise<void> {
     const { message, hints, number } = error;
     throw new CommandError("someMissing", message, { cause: error, hints, number });
   }
-  if (deleted.count > 0) await terminal.note(describeOutcome());
-  if (missing.count === 0) return;
-  throw new CommandError(
-    "noSuchPlant",
-    `no plant in ${name} has the ${missing.describe()}: "${toListCommand(run)}" shows all plants`,
-  );
+  if (deleted.count > 0 || missing.count === 0) await terminal.note(describeOutcome());
+  if (missing.count > 0) throw toMissingError(missing, place, run);
 }
 
 async function* readBatches(
@@ -142,44 +147,48 @@ async function* readBatches(
   if (batch.length > 0) yield batch;
 }
 
+/** Asks with the name of a single plant, if it can be read. */
 async function askUser(
   ids: readonly bigint[],
+  deleter: PlantDeleter,
   name: string,
-  { io }: Run,
+  io: Io,
   signal: AbortSignal,
 ): Promise<void> {
   const asked = new IdList();
   asked.add(ids);
-  const question = `Delete ${describePlants(asked)} from ${name} permanently? [y/N] `;
+  const [id = 0n] = ids;
+  const plant = ids.length === 1 ? await deleter.get(id).catch(() => undefined) : undefined;
+  const plantName = plant === undefined ? "" : ` (${JSON.stringify(plant.name)})`;
+  const question = `Delete ${describePlants(asked)}${plantName} from ${name} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
-  throw new CommandError("usage", "not confirmed: no plant was deleted");
+  throw new CommandError("usage", `not confirmed: no plant was deleted from ${name}`);
 }
 
-/** The store, or the server that the command line selects, for messages. */
-function nameTarget(run: Run): string {
-  const { flags, io } = run;
-  if (selectsServer(run)) return `the plant store at ${readOptions(serverOptions, flags, io).url}`;
-  return `the store ${parseStoreUrl(readOptions(storeOption, flags, io).store).url}`;
-}
-
-async function openTarget(
+async function openPlace(
   run: Run,
+  place: Place,
   signal: AbortSignal,
-  work: (deletePlants: DeletePlants) => Promise<void>,
+  work: (deleter: PlantDeleter) => Promise<void>,
 ): Promise<void> {
   const { operands } = run;
-  if (selectsServer(run)) {
+  if (place.kind === "server") {
     const { useServer } = await import("../remote-store.ts");
     const isMany = operands.length > 1 || isStandardInput(operands);
-    return useServer(run, (server) => work((ids) => server.delete(ids, signal)), {
-      isMany,
-      signal,
+    const toDeleter = (server: RemoteStore): PlantDeleter => ({
+      get: (id) => server.get(id),
+      delete: (ids) => server.delete(ids, signal),
     });
+    const options = { isMany, deletes: true, signal } as const;
+    return useServer(run, place, (server) => work(toDeleter(server)), options);
   }
-  return changeStore({ ...run, signal, isNamed: true }, (store) =>
-    work(async function* (ids) {
-      const deleted = new Set(await store.delete(ids));
-      yield ids.map((id) => ({ id, isDeleted: deleted.has(id) }));
+  return changeStore(run, (store) =>
+    work({
+      get: (id) => store.get(id),
+      async *delete(ids) {
+        const deleted = new Set(await store.delete(ids));
+        yield ids.map((id) => ({ id, isDeleted: deleted.has(id) }));
+      },
     }),
   );
 }

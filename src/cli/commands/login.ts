@@ -1,5 +1,4 @@
 /** The commands `login` and `logout`. */
-import { existsSync } from "node:fs";
 import { findTokenProblem, toTokenPrefix } from "../../auth/token.ts";
 import { checkToken } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
@@ -14,7 +13,7 @@ import {
 import { findServerProblem, toCheckError, toProblem } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
-import { readSavedSettings, saveSettings, toSettingsFile } from "../config/saved-settings.ts";
+import { readSavedSettings, saveSettings } from "../config/saved-settings.ts";
 import {
   listSavedOrigins,
   readCredential,
@@ -32,9 +31,9 @@ const operandAdvice = `select the server with --url URL; for a token, ${tokenAdv
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 
 export const loginCommand: CommandBody = {
-  description: `Saves a token for a plant store and makes that plant store the default. The
-token is never sent to another origin. The certificates of --cacert are saved with
-it.
+  description: `Saves a token for a plant store and makes that plant store the default of create,
+list, get, export and delete. The token is never sent to another origin. The
+certificates of --cacert are saved with it.
 
 Reads the token from --token-file, from a prompt that does not show it, or from
 standard input; on a terminal, a saved token that still works is used without
@@ -56,10 +55,10 @@ works, without creating a plant.`,
 };
 
 export const logoutCommand: CommandBody = {
-  description: `Removes the saved token for a plant store from this machine, and the certificates
-of its login: without --url, those of the default, which is then the default no
-longer. Repeating it has no effect. The token stays valid until it expires or is revoked with
-"plantstore token revoke".`,
+  description: `Removes the last login from this machine, or the one to --url, with its token and
+certificates. The server that "plantstore serve" saved is the default again. Repeating
+it has no effect. The token stays valid until it expires or is revoked with "plantstore
+token revoke".`,
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
   environment: configDirectory,
@@ -133,7 +132,7 @@ async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<v
   // The certificates in PLANTSTORE_CACERT are of no use for http.
   const savedCa = url.startsWith("https:") ? ca : undefined;
   await saveToken(directory, { origin, token, ca: savedCa }, io);
-  await saveSettings(directory, { url });
+  await saveSettings(directory, { login: url });
 }
 
 function addHint(cause: CommandError, hint: string): CommandError {
@@ -170,13 +169,13 @@ function adviseRevoking({ token }: FoundToken): string {
 /** Reports the new default, and which tokens are left. */
 async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   const directory = findConfigDirectory(io);
-  const { value: url = "", source } = readOption(urlOption.url, flags["url"], io);
+  const { value: url = "", source, savedBy } = readOption(urlOption.url, flags["url"], io);
   const before = readDefaultUrl(io)?.value;
-  // Only a logout saves settings without a URL. Another one must not remove the token of another server.
-  const isLoggedOut = source === "the default" && existsSync(toSettingsFile(directory));
+  // The token that serve has saved needs no login. Repeating a logout must not remove it.
+  const isLoggedOut = source === "the default" || savedBy === "serve";
   await terminal.note(
     isLoggedOut
-      ? "already logged out: nothing was removed"
+      ? "not logged in: nothing was removed"
       : await removeLogin(toEndpoint(url).origin, directory),
   );
   const current = readDefaultUrl(io)?.value;
@@ -196,12 +195,10 @@ async function runLogout({ flags, io, terminal }: Run): Promise<void> {
 
 async function removeLogin(origin: string, directory: string): Promise<string> {
   // First, so that unreadable settings do not stop a logout half-way.
-  const { url: savedUrl } = readSavedSettings(directory);
+  const { login = "" } = readSavedSettings(directory);
   const isRemoved = await removeToken(directory, origin);
-  // Without a saved URL too: a server that starts later does not become the default.
-  const defaultUrl = savedUrl ?? (isRemoved ? urlOption.url.default : "");
-  if (URL.canParse(defaultUrl) && toEndpoint(defaultUrl).origin === origin) {
-    await saveSettings(directory, {});
+  if (URL.canParse(login) && toEndpoint(login).origin === origin) {
+    await saveSettings(directory, { login: undefined });
   }
   return isRemoved
     ? `removed the token for ${origin} from this machine; it is valid until it expires or is revoked`

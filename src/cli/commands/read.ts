@@ -6,24 +6,30 @@ import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
 import { type CommandBody, redirectAdvice, targetCommand, type Run } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
-import { writeText } from "../io.ts";
-import { exportOptions, listOptions, plantId, targetOptions } from "../options/local.ts";
-import { parseText, readOptions, toCommandLine } from "../options/values.ts";
+import { OutputError, writeText } from "../io.ts";
+import {
+  exportOptions,
+  formatOptions,
+  listOptions,
+  plantId,
+  targetOptions,
+} from "../options/local.ts";
+import { parseText, readOptions, type Values } from "../options/values.ts";
+import { findPlace, type Place, toMissingError, toRunLine } from "../place.ts";
 import type { ServerWork } from "../remote-store.ts";
-import { explainMissing, readStore, selectsServer, toListCommand } from "../store-access.ts";
-import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
+import { readStore } from "../store-access.ts";
+import { printRows, type RowStyle, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
+
+const placeSentence = `\
+Reads the store of this machine, or the plant store of --url, PLANTSTORE_URL or the
+last login: see "plantstore help configuration".`;
 
 export const listCommand: CommandBody = {
   description: `Lists plants in the order of their ids: as a table on a terminal, otherwise as
 one line of JSON per plant. A table ends after 100 plants unless --limit is given.
 
-Reads the store itself, without a server or a token; servers may write to it at
-the same time. With --url, it reads the plants of a server with all operations
-instead; PLANTSTORE_URL and the last login select no server.
-
-On a terminal, stderr names the store; elsewhere it does if "create" sends to a
-server that probably has another one.`,
+${placeSentence}`,
   options: { ...listOptions, ...targetOptions },
   examples: [
     "plantstore list",
@@ -39,15 +45,13 @@ server that probably has another one.`,
 };
 
 export const getCommand: CommandBody = {
-  description: `Prints the plants with the given ids, each as one line of JSON, also on a
-terminal, in the order of the ids. Names the unknown ids at the end. With -
+  description: `Prints the plants with the given ids, each as one line of JSON or as CSV, in the
+order of the ids. Names the unknown ids at the end. With -
 instead of ids, it reads one id per line from standard input, or JSON with an id,
 as create, list and export print it.
 
-Reads the store itself, without a server or a token; servers may write to it at
-the same time. Only with --url, it sends one request per id to a server with all
-operations instead.`,
-  options: targetOptions,
+${placeSentence}`,
+  options: { ...formatOptions, ...targetOptions },
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -57,7 +61,6 @@ operations instead.`,
     "plantstore get 1 --url https://plants.example.org/v1",
   ],
   ...targetCommand,
-  hints: { "--json": "get prints JSON already, so leave it out" },
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: printPlant,
 };
@@ -66,23 +69,20 @@ export const exportCommand: CommandBody = {
   description: `Prints all plants in the order of their ids, as one line of JSON per plant or as
 CSV.
 
-Reads the store itself, without a server or a token. Servers may write to it at
-the same time: every plant that was acknowledged before the export starts is
-printed, each id once. Plants that are created during the export may be printed
-too.
+Every plant that was acknowledged before the export starts is printed, each id once.
+Plants that are created, replaced or deleted during the export may be printed as they
+were before or after it. A failure prints the command that appends the rest.
 
-Only with --url, it reads the plants of a server with all operations instead, page
-by page, and a failure prints the command to go on.`,
+${placeSentence}`,
   options: { ...exportOptions, ...targetOptions },
   examples: [
     "plantstore export > plants.ndjson",
     "plantstore export --csv > plants.csv",
     "plantstore export --url https://plants.example.org/v1 > plants.ndjson",
     "plantstore export --store sqlite:old.db |",
-    "  plantstore create --many --quiet",
+    "  plantstore create --json --quiet",
   ],
   ...targetCommand,
-  hints: { "--json": "export prints JSON already, so leave it out" },
   operandAdvice: redirectAdvice,
   exitCodes: targetExitCodes,
   run: runExport,
@@ -108,22 +108,24 @@ interface PlantReader {
   count(filter: PlantFilter): Promise<number>;
 }
 
-async function readTarget<T>(
+async function readPlace<T>(
   run: Run,
-  read: (reader: PlantReader) => Promise<T>,
+  read: (reader: PlantReader, place: Place) => Promise<T>,
   work: ServerWork = {},
 ): Promise<T> {
-  if (selectsServer(run)) {
+  const place = findPlace(run);
+  if (place.kind === "server") {
     const { useServer } = await import("../remote-store.ts");
-    return useServer(run, read, work);
+    return useServer(run, place, (server) => read(server, place), work);
   }
-  return readStore({ ...run, signal: work.signal }, (store) =>
-    read({
+  return readStore(run, (store) => {
+    const reader: PlantReader = {
       get: (id) => store.get(id),
       readPages: (query) => readPlantPages(store, query),
       count: (filter) => store.count(filter),
-    }),
-  );
+    };
+    return read(reader, place);
+  });
 }
 
 /** Maximum number of plants in a table unless the user sets another one. */
@@ -135,72 +137,59 @@ async function printPlants(run: Run): Promise<void> {
   const style = selectStyle({ json, csv }, io.stdout);
   // A pipe that left plants behind would mislead the command that reads it.
   const query = { ...filter, limit: limit ?? (style === "table" ? tableLimit : Infinity) };
-  await readTarget(run, async (reader) => {
+  await readPlace(run, async (reader) => {
     if (count) return writeText(io.stdout, `${await reader.count(filter)}\n`);
     const last = await printRows(reader.readPages(query), plantRows, style, run);
-    if (last === undefined) {
-      if (!io.stderr.isTTY) return;
-      await terminal.note("no plants");
-      for (const hint of await explainMissing(run)) await terminal.note(hint);
-      return;
-    }
+    if (last === undefined && io.stderr.isTTY) return terminal.note("no plants");
     // A script that sets the limit reads further pages itself.
-    if (query.limit === Infinity || (flags["limit"] !== undefined && !io.stderr.isTTY)) return;
+    const readsOn = flags["limit"] !== undefined && !io.stderr.isTTY;
+    if (last === undefined || query.limit === Infinity || readsOn) return;
     for await (const _ of reader.readPages({ ...filter, afterId: last.id, limit: 1 })) {
-      await terminal.note(`there are more: --after ${last.id} shows the next ones`);
-      return;
+      await terminal.note("More:");
+      return terminal.command(toRunLine(run, { ...flags, afterId: `${last.id}` }));
     }
   });
 }
 
 /** Names the unknown ids after the other plants are printed. */
 async function printPlant(run: Run): Promise<void> {
-  const { operands, terminal } = run;
+  const { operands, flags, io } = run;
+  const style = selectPlain(readOptions(formatOptions, flags, io));
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const missing = new IdList();
+
+  async function* readPlants(reader: PlantReader, signal: AbortSignal) {
+    for await (const id of readsInput ? readIds(run, signal) : new Set(ids)) {
+      const plant = await reader.get(id);
+      if (plant === undefined) missing.add([id]);
+      else yield [plant];
+      await endOfTurn();
+      signal.throwIfAborted();
+    }
+  }
+
   await readInterruptibly(
     run,
-    async (reader, signal) => {
-      for await (const id of readsInput ? readIds(run, signal) : ids) {
-        const plant = await reader.get(id);
-        if (plant === undefined) missing.add([id]);
-        else await terminal.printLines([toNewPlantJson(plant)]);
-        await endOfTurn();
-        signal.throwIfAborted();
-      }
-      if (missing.count === 0) return;
-      const subject = missing.count === 1 ? "no plant has" : "no plants have";
-      throw new CommandError(
-        "noSuchPlant",
-        `${subject} the ${missing.describe()}: "${toListCommand(run)}" shows all plants`,
-        { hints: await explainMissing(run) },
-      );
+    async (reader, signal, place) => {
+      await printRows(readPlants(reader, signal), plantRows, style, run);
+      if (missing.count > 0) throw toMissingError(missing, place, run);
     },
-    () => "some plants are missing in the output",
     { isMany: readsInput || ids.length > 1 },
   );
 }
 
 async function runExport(run: Run): Promise<void> {
-  const { flags, io, terminal } = run;
-  const { csv, ...filter } = readOptions(exportOptions, flags, io);
-  const style = csv ? "csv" : "json";
-  const isServer = selectsServer(run);
-  let last = filter.afterId;
-  const describeRest = (): string => {
-    const rest = last === undefined ? flags : { ...flags, afterId: `${last}` };
-    const command = toCommandLine("export", { ...exportOptions, ...targetOptions }, rest);
-    // The rest has a header too.
-    const tail = csv && last !== undefined ? " | tail -n +2" : "";
-    return `to go on: ${command}${tail}`;
-  };
+  const { flags, io } = run;
+  const { afterId, tag, ...format } = readOptions(exportOptions, flags, io);
+  const style = selectPlain(format);
+  let last: bigint | undefined;
 
   async function* readPages(
     reader: PlantReader,
     signal: AbortSignal,
   ): AsyncGenerator<readonly NewPlant[], void, undefined> {
-    for await (const page of reader.readPages({ ...filter, limit: Infinity })) {
+    for await (const page of reader.readPages({ afterId, tag, limit: Infinity })) {
       await endOfTurn();
       signal.throwIfAborted();
       yield page;
@@ -208,37 +197,45 @@ async function runExport(run: Run): Promise<void> {
     }
   }
 
-  if (isServer) {
-    await terminal.note(
-      "pages are read one after the other and are no snapshot: a plant that is deleted or replaced meanwhile may be printed as it was",
+  try {
+    await readInterruptibly(
+      run,
+      (reader, signal) => printRows(readPages(reader, signal), plantRows, style, run),
+      { isMany: true },
     );
+  } catch (error) {
+    if (last === undefined || error instanceof OutputError) throw error;
+    const { toFailure } = await import("../command-failure.ts");
+    const { exit, message, number, hints, cause } = toFailure(error);
+    const rest = toRunLine(run, { ...flags, afterId: `${last}` });
+    // The rest has a header too.
+    const tail = style === "csv" ? " | tail -n +2" : "";
+    const allHints = [...hints, "append the rest:", `  ${rest}${tail} >> FILE`];
+    throw new CommandError(exit, message, { cause, hints: allHints, number });
   }
-  await readInterruptibly(
-    run,
-    (reader, signal) => printRows(readPages(reader, signal), plantRows, style, run),
-    () => `some plants are missing in the output${isServer ? `; ${describeRest()}` : ""}`,
-    { isMany: true, toHints: () => [describeRest()] },
-  );
+}
+
+/** JSON, also on a terminal, unless a flag asks for CSV. @throws UsageError if both flags are set */
+function selectPlain(format: Values<typeof formatOptions>): RowStyle {
+  return selectStyle(format, { isTTY: false });
 }
 
 /**
  * Reads plants until a signal stops it. Neither SQLite nor a pipe has to end the turn, and signals arrive only then,
  * so `read` has to. A read that waits for a lock or for PostgreSQL cannot be stopped: it ends with the process.
  *
- * @param toConsequence as for {@link interruptible}
  * @throws CommandError if a signal stops it; StoreError, and every error of `read`
  */
 function readInterruptibly<T>(
   run: Run,
-  read: (reader: PlantReader, signal: AbortSignal) => Promise<T>,
-  toConsequence: () => string,
+  read: (reader: PlantReader, signal: AbortSignal, place: Place) => Promise<T>,
   work: ServerWork,
 ): Promise<T> {
   const { io, terminal } = run;
   return interruptible(
     io,
-    (signal) => readTarget(run, (reader) => read(reader, signal), { ...work, signal }),
-    toConsequence,
+    (signal) => readPlace(run, (reader, place) => read(reader, signal, place), { ...work, signal }),
+    () => "some plants are missing in the output",
     ({ message, exitCode }) => {
       if (io.stdout.writableLength > 0) return;
       const exit = (): void => io.exit(exitCode);

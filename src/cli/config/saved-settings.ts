@@ -1,4 +1,4 @@
-/** Settings that a login or the first `serve` saves, and their JSON files. */
+/** Settings that `login` and the first `serve` save, and their JSON files. */
 import { constants, promises } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isError, toSystemReason } from "../../core/messages.ts";
@@ -6,12 +6,12 @@ import { CommandError, toReadError } from "../command-error.ts";
 import { loadWithoutSignals } from "../io.ts";
 import { readRegularFile } from "../../store/regular-file.ts";
 
-/** Saved settings; a setting that is not saved is absent. */
+/** URLs of plant stores, with their base paths, by the command that saved them; one that is not saved is absent. */
 export interface SavedSettings {
-  /** URL of the last login or of the first server, with its base path. */
-  readonly url?: string;
-  /** Absent for a login. */
-  readonly savedBy?: "serve";
+  /** Of the last login. */
+  readonly login?: string;
+  /** Of the first server on this machine. */
+  readonly serve?: string;
 }
 
 /** The path of the file. */
@@ -29,23 +29,26 @@ export function readSavedSettings(configDirectory: string): SavedSettings {
 }
 
 /**
- * Replaces the saved settings.
+ * Changes saved settings; undefined removes one.
  *
  * @throws CommandError if the file cannot be written, or the existing one is broken
  */
 export async function saveSettings(
   configDirectory: string,
-  settings: SavedSettings,
+  changes: { readonly [Name in keyof SavedSettings]: string | undefined },
 ): Promise<void> {
-  readSavedSettings(configDirectory);
-  await writeConfigFile(toSettingsFile(configDirectory), "the settings", settings);
+  const { login, serve } = { ...readSavedSettings(configDirectory), ...changes };
+  await writeConfigFile(toSettingsFile(configDirectory), "the settings", {
+    ...(login !== undefined && { login }),
+    ...(serve !== undefined && { serve }),
+  });
 }
 
 /** Without zod: every command that sends requests reads these settings. */
 function isSavedSettings(value: unknown): value is SavedSettings {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const { url = "" }: { url?: unknown } = value;
-  return typeof url === "string";
+  const { login = "", serve = "" }: { login?: unknown; serve?: unknown } = value;
+  return typeof login === "string" && typeof serve === "string";
 }
 
 const ownerOnlyFile = 0o600;

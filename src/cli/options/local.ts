@@ -28,6 +28,7 @@ import {
   requestOptions,
   setting,
   toggleFlag,
+  urlOption,
 } from "./remote.ts";
 
 /** The address of metrics: the main one, or one of their own. */
@@ -238,16 +239,16 @@ const fileOption = {
   store: { ...storeSetting, help: `Store of plants: ${storeForms.file}` },
 } as const satisfies Options;
 
-const serverGroup = { group: "With --url:" } as const;
+const serverGroup = { group: "For a server:" } as const;
 
-/**
- * The server whose plants a command reads or deletes instead of those of a store. The URL has neither a variable nor a default,
- * so that only the command line selects a server.
- */
+/** A server with all operations, for the commands that otherwise open a store. */
 export const serverOptions = {
-  url: option("--url <url>", "Plant store with all operations, instead of a store", {
-    type: types.baseUrl,
-  }),
+  url: {
+    ...urlOption.url,
+    ...serverGroup,
+    help: "Plant store with all operations, instead of a store",
+    shownDefault: "the last login",
+  },
   tokenFile: { ...createOptions.tokenFile, ...serverGroup },
   cacert: { ...createOptions.cacert, ...serverGroup },
   timeoutMs: { ...createOptions.timeoutMs, ...serverGroup },
@@ -261,7 +262,9 @@ export const serverOptions = {
 /** Where a command finds plants: in a store, or on a server. */
 export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
 
-const csvOption = {
+/** The formats of plants. */
+export const formatOptions = {
+  ...jsonOption,
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
@@ -270,9 +273,9 @@ const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
   type: types.text,
 });
 
-/** The plants that `export` prints, and their format: JSON by default. */
+/** The plants that `export` prints, and their format. */
 export const exportOptions = {
-  ...csvOption,
+  ...formatOptions,
   afterId: afterOption,
   tag: tagOption,
 } as const satisfies Options;
@@ -297,8 +300,7 @@ export const deleteOptions = {
 
 /** The plants that `list` prints, and their format. */
 export const listOptions = {
-  ...jsonOption,
-  ...csvOption,
+  ...formatOptions,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
   limit: option("-n, --limit <n>", "Maximum number of plants to print, up to 10000", {
     type: types.integer({ min: 1, max: 10_000 }),

@@ -6,7 +6,6 @@
 import type { NewPlant } from "../../core/plant.ts";
 import { attemptOptions as client, createManyOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
-import type { SavedSettings } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 
 /** A row of the table. */
@@ -21,8 +20,8 @@ export interface Option<T> {
   readonly default?: T | ((io: Io) => T);
   /** The default in help, if it depends on something. */
   readonly shownDefault?: string;
-  /** The saved setting that comes before the default. */
-  readonly saved?: keyof SavedSettings;
+  /** True for the URL of a server: one that `login` or `serve` saved comes before the default. */
+  readonly isSaved?: true;
   /** True if the flag may be repeated; its values are joined with {@link types.valueSeparator}. */
   readonly isRepeatable?: true;
   /** Flags that exclude it, without their dashes. */
@@ -81,7 +80,7 @@ export const urlOption = {
     type: types.baseUrl,
     default: "http://127.0.0.1:7526",
     shownDefault: "saved URL, or http://127.0.0.1:7526",
-    saved: "url",
+    isSaved: true,
   }),
 } as const satisfies Options;
 

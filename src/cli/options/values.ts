@@ -4,7 +4,7 @@ import { InvalidValue, toShellWord } from "../../core/messages.ts";
 import type { OptionType } from "../../library/option-types.ts";
 import { CommandError } from "../command-error.ts";
 import { assertEnvironmentPath, findConfigDirectoryIfAny } from "../config/directories.ts";
-import { readSavedSettings, toSettingsFile } from "../config/saved-settings.ts";
+import { readSavedSettings, type SavedSettings, toSettingsFile } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 import { type Option, type Options, toLongFlag, urlOption } from "./remote.ts";
 
@@ -26,13 +26,11 @@ export interface Setting<T> {
   readonly value: T | undefined;
   readonly source: string;
   /** The command that saved it. */
-  readonly savedBy?: SavingCommand;
+  readonly savedBy?: keyof SavedSettings;
 }
 
-type SavingCommand = "login" | "serve";
-
 /** How messages name the commands that save settings. */
-export const savingCommands: Readonly<Record<SavingCommand, string>> = {
+export const savingCommands: Readonly<Record<keyof SavedSettings, string>> = {
   login: "last login",
   serve: "first serve",
 };
@@ -62,14 +60,20 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
     return { value: parseText(source, flag, type), source };
   }
   // An empty variable counts as unset; an empty flag does not.
-  const variable = io.env[env];
-  if (variable && !isServiceAddress(variable)) {
+  const variable = readVariable(option, io);
+  if (variable !== undefined) {
     assertPath(option, variable, io);
     return { value: parseText(env, variable, type), source: env };
   }
   const fallback =
     typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
   return readSaved(option, io) ?? { value: fallback, source: "the default" };
+}
+
+/** Reads the variable of an option. @returns undefined if it is unset or empty */
+export function readVariable({ env = "" }: Option<unknown>, io: Io): string | undefined {
+  const value = io.env[env];
+  return value && !isServiceAddress(value) ? value : undefined;
 }
 
 /** Checks for the value that Kubernetes gives `PLANTSTORE_PORT` in each container, for a service of the name `plantstore`. */
@@ -89,15 +93,14 @@ export function readDefaultUrl(io: Io): Setting<string> | undefined {
   return attempt(() => readOption(urlOption.url, undefined, io));
 }
 
-function readSaved<T>({ saved: name, type }: Option<T>, io: Io): Setting<T> | undefined {
-  const directory = name === undefined ? undefined : findConfigDirectoryIfAny(io);
-  if (name === undefined || directory === undefined) return undefined;
+function readSaved<T>({ isSaved, type }: Option<T>, io: Io): Setting<T> | undefined {
+  const directory = isSaved ? findConfigDirectoryIfAny(io) : undefined;
+  if (directory === undefined) return undefined;
   const settings = readSavedSettings(directory);
-  const text = settings[name];
+  const savedBy = settings.login === undefined ? "serve" : "login";
+  const text = settings[savedBy];
   if (text === undefined) return undefined;
-  const savedBy = settings.savedBy === undefined ? "login" : "serve";
-  const origin = savedBy === "login" ? "" : ` of the ${savingCommands[savedBy]}`;
-  const source = `the ${name}${origin} in ${toSettingsFile(directory)}`;
+  const source = `the URL of the ${savingCommands[savedBy]} in ${toSettingsFile(directory)}`;
   return { value: parseText(source, text, type), source, savedBy };
 }
 

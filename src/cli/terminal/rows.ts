@@ -21,7 +21,7 @@ export interface RowType<Row> {
  */
 export function selectStyle(
   { json, csv }: { readonly json?: boolean | undefined; readonly csv?: boolean | undefined },
-  stdout: OutputStream,
+  stdout: Pick<OutputStream, "isTTY">,
 ): RowStyle {
   if (json && csv) throw new UsageError("--json excludes --csv: remove one of them");
   if (csv) return "csv";
@@ -40,8 +40,9 @@ export async function printRows<Row>(
   style: RowStyle,
   { io: { stdout }, terminal }: Pick<Run, "io" | "terminal">,
 ): Promise<Row | undefined> {
-  if (style === "csv") await terminal.printLines([columns.map(({ name }) => name).join(",")]);
   const rows: Row[] = [];
+  // Before the first row: what fails without a row prints nothing.
+  let header = style === "csv" ? [columns.map(({ name }) => name).join(",")] : [];
   let last: Row | undefined;
   for await (const page of pages) {
     last = page.at(-1) ?? last;
@@ -49,9 +50,11 @@ export async function printRows<Row>(
       rows.push(...page);
     } else {
       const toLine = style === "json" ? toJson : (row: Row) => toCsvLine(row, columns);
-      await terminal.printLines(page.map(toLine));
+      await terminal.printLines([...header, ...page.map(toLine)]);
+      header = [];
     }
   }
+  await terminal.printLines(header);
   if (rows.length > 0) {
     const { toTable } = await import("./table.ts");
     await writeText(stdout, toTable(rows, columns));

@@ -288,7 +288,7 @@ describe("login", () => {
 });
 
 describe("saved settings", () => {
-  it.each(["", "[]", '{"url":1}', '{"url":"http'])(
+  it.each(["", "[]", '{"login":1}', '{"login":"http'])(
     "that are broken (%j) are reported, and neither used nor overwritten",
     async (text) => {
       const file = toSettingsFile(directory);
@@ -304,15 +304,15 @@ describe("saved settings", () => {
     await using server = await startServer();
     const file = toSettingsFile(directory);
     const profiles = { prod: { url: "http://127.0.0.1:1" } };
-    await writeFile(file, JSON.stringify({ url: server.url, profiles }));
+    await writeFile(file, JSON.stringify({ login: server.url, profiles }));
     expect(await run(["ping"])).toMatchObject({ exitCode: 0 });
     expect(await login(server.url, testToken)).toMatchObject({ exitCode: 0 });
-    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ url: server.url });
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ login: server.url });
   });
 
   it("without a valid URL are reported", async () => {
-    await saveSettings(directory, { url: "plants.example" });
-    const message = `error: the url in ${toSettingsFile(directory)} must be a URL`;
+    await saveSettings(directory, { login: "plants.example" });
+    const message = `error: the URL of the last login in ${toSettingsFile(directory)} must be a URL`;
     expect(await run(["create", "--id", "1", "--name", "fern"])).toExit(2, containing(message));
   });
 
@@ -328,7 +328,7 @@ describe("logout", () => {
   it("removes the token for its URL, and the plant store is no longer the default", async () => {
     await saveCredential(directory, { origin: "https://plants.example", token: mintToken() });
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
-    await saveSettings(directory, { url: "https://plants.example/v1" });
+    await saveSettings(directory, { login: "https://plants.example/v1" });
     const message =
       "removed the token for https://plants.example from this machine; it is valid until it expires or is revoked\n" +
       "the default server is now http://127.0.0.1:7526\n" +
@@ -340,10 +340,10 @@ describe("logout", () => {
 
   it("of another plant store keeps the default", async () => {
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
-    await saveSettings(directory, { url: "https://plants.example/v1" });
+    await saveSettings(directory, { login: "https://plants.example/v1" });
     const { stderr } = await run(["logout", "--url", "https://other.example"]);
     expect(stderr).toMatch(/^removed the token for [^\n]*\nno token is saved on this machine\n$/);
-    expect(readSavedSettings(directory)).toEqual({ url: "https://plants.example/v1" });
+    expect(readSavedSettings(directory)).toEqual({ login: "https://plants.example/v1" });
   });
 
   it("a second time removes no token of another server, until the next login", async () => {
@@ -354,7 +354,7 @@ describe("logout", () => {
     expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
     for (let round = 0; round < 2; round += 1) {
       const message =
-        "already logged out: nothing was removed\n" +
+        "not logged in: nothing was removed\n" +
         `tokens are still saved for ${local}: "plantstore logout --url URL" removes one\n`;
       expect(await run(["logout"])).toExit(0, message);
     }

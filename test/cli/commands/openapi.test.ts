@@ -29,7 +29,7 @@ describe("openapi", () => {
   it("prints the same bytes each time, also after a login", async () => {
     const home = await createTemporaryDirectory();
     const first = await runCli(["openapi"], { home });
-    await saveSettings(join(home, ".config/plantstore"), { url: "https://plants.example.org" });
+    await saveSettings(join(home, ".config/plantstore"), { login: "https://plants.example.org" });
     const second = await runCli(["openapi"], { home });
     expect(second.stdout).toBe(first.stdout);
   });

@@ -58,7 +58,7 @@ describe("status without a problem", () => {
     const store = await createSqliteStore([{ id: 1n, name: "fern" }]);
     await using server = await startServer();
     await saveCredential(configDirectory, { origin: server.url, token: testToken });
-    await saveSettings(configDirectory, { url: server.url });
+    await saveSettings(configDirectory, { login: server.url });
     await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
     const { exitCode, stdout, stderr } = await runCli(["status", "--store", store], { home });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -66,7 +66,7 @@ describe("status without a problem", () => {
       expect.stringMatching(
         /^ok plantstore \d+\.\d+\.\d+ \(plant store 1\.0\.0\), Node\.js 20\.20\.2 on linux x64$/,
       ),
-      `ok server ${server.url} (from the url in ${toSettingsFile(configDirectory)})`,
+      `ok server ${server.url} (from the URL of the last login in ${toSettingsFile(configDirectory)})`,
       `ok token ${testToken.slice(0, 8)}… saved for this URL: accepted`,
       `ok store ${store} (from --store): 0 active tokens`,
       `ok config ${configDirectory} (default): tokens for ${server.url}`,

@@ -52,9 +52,16 @@ const table: readonly {
       [
         [
           "the last login",
-          (world) => saveSettings(configDirectory(world), { url: "http://saved" }),
+          (world) => saveSettings(configDirectory(world), { login: "http://saved" }),
         ],
         "http://saved",
+      ],
+      [
+        [
+          "the first serve",
+          (world) => saveSettings(configDirectory(world), { serve: "http://first" }),
+        ],
+        "http://first",
       ],
       [byDefault, "http://127.0.0.1:7526"],
     ],

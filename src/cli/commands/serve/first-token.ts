@@ -8,7 +8,7 @@ import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { readKnownCredential, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
-import { saveSettings, toSettingsFile } from "../../config/saved-settings.ts";
+import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options/remote.ts";
 import type { ServeOptions } from "./serve-options.ts";
@@ -61,17 +61,17 @@ export async function provideToken(
 }
 
 /**
- * Makes the first server with a saved token the default of commands that send requests, unless one was used at the built-in
- * URL before. Later servers, and those after a login or a logout, do not change the default.
+ * Saves the URL of the first server with a saved token: without a login, it is the default of commands that send requests.
+ * Nothing is saved if one was used at the built-in URL before.
  *
  * @throws CommandError if the URL cannot be saved
  */
 async function saveFirstUrl(url: string, directory: string): Promise<void> {
   const builtIn = urlOption.url.default;
-  if (url === builtIn || existsSync(toSettingsFile(directory))) return;
+  if (url === builtIn || readSavedSettings(directory).serve !== undefined) return;
   const wasBuiltInUsed = existsSync(toTokenFile(directory, builtIn));
   if (wasBuiltInUsed && toEndpoint(url).origin !== builtIn) return;
-  await saveSettings(directory, { url, savedBy: "serve" });
+  await saveSettings(directory, { serve: url });
 }
 
 /**

@@ -127,7 +127,7 @@ describe("an Error", () => {
       const env = { PLANTSTORE_TOKEN: "secret", PLANTSTORE_URL: variable };
       return (await runCli(["create", ...fern, ...args], { env, home })).stderr;
     };
-    await saveSettings(join(home, ".config/plantstore"), { url: `${url}/saved` });
+    await saveSettings(join(home, ".config/plantstore"), { login: `${url}/saved` });
     expect(await run([])).toContain("(check the URL of the last login, which is ");
     expect(await run([], `${url}/v1`)).toContain("(check PLANTSTORE_URL, which is ");
     expect(await run(["--url", `${url}/v1`], `${url}/v1`)).toContain("(check --url, which is ");
