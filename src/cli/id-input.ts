@@ -28,9 +28,14 @@ export async function* readIds(
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
   const { createRecordReader } = await import("../records/json-reader.ts");
   const reader = createRecordReader(undefined, maxBodyRange.max, "-");
+  let isEmpty = true;
   for await (const records of reader.read(readChunks("-", io, signal))) {
-    for (const record of records) yield record.content.id ?? parseId(record);
+    for (const record of records) {
+      isEmpty = false;
+      yield record.content.id ?? parseId(record);
+    }
   }
+  if (isEmpty) await terminal.warning("the input has no ids");
 }
 
 /** Parses a record that is no object with an id. @throws CommandError unless it is an id */

@@ -51,12 +51,13 @@ async function run(
   subject: string,
 ): Promise<Outcome> {
   const hasNoToken = name === "ping" || token === "";
+  const hasUrl = url !== undefined && name !== "list" && name !== "delete";
   const result = await runCli(commands[name], {
     home: await createTemporaryDirectory(),
     env: {
       PLANTSTORE_RETRY: "0",
       PLANTSTORE_STORE: store,
-      ...(url !== undefined && { PLANTSTORE_URL: url }),
+      ...(hasUrl && { PLANTSTORE_URL: url }),
       ...(!hasNoToken && { PLANTSTORE_TOKEN: token }),
     },
     stdin: name === "login" ? token : '{"id":1,"name":"fern"}',

@@ -157,12 +157,12 @@ async function printPlant(run: Run): Promise<void> {
   const style = selectPlain(readOptions(formatOptions, flags, io));
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
-  const missing = new IdList();
+  const unknown = new Set<bigint>();
 
   async function* readPlants(reader: PlantReader, signal: AbortSignal) {
-    for await (const id of readsInput ? readIds(run, signal) : new Set(ids)) {
+    for await (const id of readsInput ? readIds(run, signal) : ids) {
       const plant = await reader.get(id);
-      if (plant === undefined) missing.add([id]);
+      if (plant === undefined) unknown.add(id);
       else yield [plant];
       await endOfTurn();
       signal.throwIfAborted();
@@ -173,7 +173,10 @@ async function printPlant(run: Run): Promise<void> {
     run,
     async (reader, signal, place) => {
       await printRows(readPlants(reader, signal), plantRows, style, run);
-      if (missing.count > 0) throw toMissingError(missing, place, run);
+      if (unknown.size === 0) return;
+      const missing = new IdList();
+      missing.add([...unknown]);
+      throw toMissingError(missing, place, run);
     },
     { isMany: readsInput || ids.length > 1 },
   );

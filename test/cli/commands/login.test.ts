@@ -365,6 +365,13 @@ describe("logout", () => {
     expect(readSavedToken(directory, local)).toBeUndefined();
   });
 
+  it("returns to the server that serve has saved", async () => {
+    const serve = "http://127.0.0.1:8080/v1";
+    await saveSettings(directory, { login: "https://plants.example/v1", serve });
+    expect((await run(["logout"])).stderr).toContain(`\nthe default server is now ${serve}\n`);
+    expect(readSavedSettings(directory)).toEqual({ serve });
+  });
+
   it("removes the token for PLANTSTORE_URL, which stays the default", async () => {
     const origin = "https://plants.example";
     await saveCredential(directory, { origin, token: testToken });
@@ -373,20 +380,21 @@ describe("logout", () => {
     expect(stderr).not.toContain("the default server is now");
   });
 
-  it("reports that no token was saved, and warns about variables that are still set", async () => {
+  it("reports that there is no login, and warns about variables that are still set", async () => {
     const message =
-      "no token was saved for http://127.0.0.1:7526\n" +
+      "not logged in: nothing was removed\n" +
       "no token is saved on this machine\n" +
       "warning: PLANTSTORE_TOKEN is still set\n";
     expect(await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } })).toExit(0, message);
   });
 
   it("also removes a file that is broken or that other users can read", async () => {
-    const file = toTokenFile(directory, "http://127.0.0.1:7526");
+    const url = "http://127.0.0.1:7526";
+    const file = toTokenFile(directory, url);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, "{");
     await chmod(file, 0o644);
-    expect((await run(["logout"])).stderr).toContain("removed the token");
+    expect((await run(["logout", "--url", url])).stderr).toContain("removed the token");
     await expect(stat(file)).rejects.toThrow("ENOENT");
   });
 

@@ -175,15 +175,19 @@ describe("a signal", () => {
     ["SIGTERM", 143],
   ] as const)("%s ends an export after a whole line, and exits with %i", async (signal, code) => {
     const plants = createPages();
-    const run = startCli(["export", "--store", await createSqliteStore(plants)]);
+    const url = await createSqliteStore(plants);
+    const run = startCli(["export", "--store", url]);
     await run.saw("\n");
     expect(run.signal(signal)).toBe(true);
     const { exitCode, stdout, stderr } = await run.finished;
+    const exported = parseLines(stdout);
     expect({ exitCode, stderr }).toEqual({
       exitCode: code,
-      stderr: `error: stopped by ${signal}: some plants are missing in the output\n`,
+      stderr: `error: stopped by ${signal}: some plants are missing in the output
+append the rest:
+  plantstore export --after ${exported.length - 1} --store ${url} >> FILE
+`,
     });
-    const exported = parseLines(stdout);
     expect(exported.length).toBeLessThan(plants.length);
     expect(exported).toEqual(plants.slice(0, exported.length));
     expect(run.signal(signal), "no handler remains").toBe(false);

@@ -62,7 +62,7 @@ describe("which plants", () => {
     const run = { terminals: { stdout: true } };
     const { stdout: lines, stderr } = await runCli(["list", "--store", url], run);
     expect(lines.trimEnd().split("\n")).toHaveLength(1 + 100);
-    expect(stderr).toBe("there are more: --after 99 shows the next ones\n");
+    expect(stderr).toBe(`More:\n  plantstore list --after 99 --store ${url}\n`);
     const { stdout } = await runCli(["list", "--help"]);
     expect(stdout).toMatch(
       /--limit <n> +Maximum number of plants to print, up to 10000\s+\(default:\s+100 for a table, otherwise none\)/,
@@ -178,7 +178,8 @@ describe("on a terminal", () => {
   it("names the option that shows more plants, until the end", async () => {
     const url = await createMany(5);
     const first = await runCli(["list", "--store", url, "--limit", "3"], terminal);
-    expect(first.stderr).toBe(`${store(url)}there are more: --after 2 shows the next ones\n`);
+    const next = `plantstore list --limit 3 --after 2 --store ${url}`;
+    expect(first.stderr).toBe(`${store(url)}More:\n  ${next}\n`);
     const second = await runCli(["list", "--store", url, "--limit", "2", "--after", "2"], terminal);
     expect(second.stdout).toBe("ID  NAME     TAG\n 3  plant 3\n 4  plant 4\n");
     expect(second.stderr).toBe(store(url));
@@ -189,7 +190,7 @@ describe("on a terminal", () => {
     const args = ["list", "--store", url, "--tag", "pot"];
     expect((await runCli([...args, "--limit", "2"], terminal)).stderr).toBe(store(url));
     const { stderr } = await runCli([...args, "--limit", "1"], terminal);
-    expect(stderr).toBe(`${store(url)}there are more: --after 2 shows the next ones\n`);
+    expect(stderr).toMatch(/\nMore:\n  plantstore list --limit 1 --after 2 --tag pot --store /);
   });
 
   it("prints its remarks on a page only if stderr is a terminal", async () => {
@@ -198,7 +199,7 @@ describe("on a terminal", () => {
     const shown = await runCli(argv, { terminals: { stderr: true } });
     expect(shown).toExit(
       0,
-      `${store(url)}there are more: --after 0 shows the next ones\n`,
+      `${store(url)}More:\n  plantstore list --limit 1 --after 0 --store ${url}\n`,
       '{"id":0,"name":"plant 0"}\n',
     );
     expect(await runCli(argv)).toEqual({ ...shown, stderr: "" });
