@@ -81,7 +81,7 @@ describe.each(["create --id 1 --name fern", "list", "get 1", "export", "delete 1
         const options = { home, env, terminals: hasTerminal ? allTerminals : {}, columns: 400 };
         const { exitCode, stderr } = await runCli([command, ...operands, ...words], options);
         const groups = named.exec(stderr)?.slice(1) ?? [];
-        const name = groups.find((part) => part !== undefined)?.replace(/^(?=\/)/, "sqlite:");
+        const name = groups.find(Boolean)?.replace(/^(?=\/)/, "sqlite:");
         const place = name?.replace(defaultStore, "the default store");
         const [first = ""] = stderr.split("\n");
         found.push({
