@@ -1,5 +1,6 @@
-/** What the tables of both SQL engines share: the version of the schema, and rows of tokens. */
+/** What the tables of both SQL engines share: the version of the schema, and the rows of plants and tokens. */
 import type { ContractOperationId } from "../core/contract.ts";
+import { type Handles, type NewPlant, toNewPlant } from "../core/plant.ts";
 import type { TokenRecord } from "../core/store.ts";
 import { createStoreError, unusable } from "./store-failure.ts";
 
@@ -19,6 +20,46 @@ export function assertVersion(version: number, store: string): void {
   const problem = `is of another plantstore (${versions}): export its plants with that one, then create them in a new store`;
   throw createStoreError(unusable(problem), store);
 }
+
+/** The columns of a plant, in the order of statements. */
+const plantTypes: Readonly<Record<keyof NewPlant, "integer" | "text" | "text or null">> = {
+  id: "integer",
+  name: "text",
+  tag: "text or null",
+};
+
+/** The columns of a plant, for statements. */
+export const plantColumns = Object.keys(plantTypes) as readonly (keyof NewPlant)[];
+/** Those that are text. */
+export const plantTexts = plantColumns.filter((name) => plantTypes[name] !== "integer");
+/** Those that are never NULL. */
+export const requiredColumns = plantColumns.filter((name) => plantTypes[name] !== "text or null");
+
+/** For ON CONFLICT DO UPDATE SET. An id that is set to itself would count as changed. */
+export const replacedColumns = plantColumns
+  .filter((name) => name !== "id")
+  .map((name) => `${name} = excluded.${name}`)
+  .join();
+
+/** A row with all columns. */
+export interface PlantRow<Id, Text> extends Record<keyof NewPlant, unknown> {
+  readonly id: Id;
+  readonly name: Text;
+  readonly tag: Text | null;
+}
+
+/** Converts a row. */
+export function toStoredPlant<Text>(
+  { id, name, tag }: PlantRow<bigint | string, Text>,
+  fromSqlText: (text: Text) => string,
+): NewPlant {
+  return toNewPlant({
+    id: BigInt(id),
+    name: fromSqlText(name),
+    tag: tag === null ? undefined : fromSqlText(tag),
+  });
+}
+toStoredPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
 /** A row with all columns. */
 export interface TokenRow<Text> {

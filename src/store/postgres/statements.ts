@@ -1,6 +1,6 @@
 /** The statements on plants and tokens. */
 import type { ClientBase } from "pg";
-import { type NewPlant, toNewPlant } from "../../core/plant.ts";
+import type { NewPlant } from "../../core/plant.ts";
 import type {
   EndedToken,
   PlantFilter,
@@ -11,40 +11,31 @@ import type {
 import { maxPageSize, plantSize } from "../pages.ts";
 import {
   findTokenVersion,
+  plantColumns,
+  type PlantRow,
+  plantTexts,
+  replacedColumns,
   tokenIntegers,
   type TokenRow,
   tokenTexts,
+  toStoredPlant,
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
 
-/** A row of a plant. */
-interface PlantRow extends Record<keyof NewPlant, unknown> {
-  readonly id: string;
-  readonly name: string;
-  readonly tag: string | null;
-}
-
-/** The columns of a plant and their types. */
-const columns: Readonly<Record<keyof NewPlant, string>> = { id: "int8", name: "text", tag: "text" };
-const names = Object.keys(columns);
-const otherNames = names.filter((name) => name !== "id");
-const textNames = names.filter((name) => columns[name as keyof NewPlant] === "text");
-
-const plantColumns = names.join(", ");
+const columns = plantColumns.join();
 
 /** The arrays of {@link toColumns}, the first parameters of a statement. */
-const sentColumns = Object.values(columns)
-  .map((type, index) => `$${index + 1}::${type}[]`)
-  .join(", ");
+const sentColumns = plantColumns
+  .map((name, index) => `$${index + 1}::${plantTexts.includes(name) ? "text" : "int8"}[]`)
+  .join();
 
-const sameColumns = otherNames
+const sameColumns = plantColumns
   .map((name) => `plants.${name} IS NOT DISTINCT FROM sent.${name}`)
   .join(" AND ");
-const replacedColumns = otherNames.map((name) => `${name} = excluded.${name}`).join(", ");
 
-const insertSent = `INSERT INTO plants (${plantColumns})
-  SELECT ${plantColumns} FROM unnest(${sentColumns}) AS sent (${plantColumns})
+const insertSent = `INSERT INTO plants (${columns})
+  SELECT ${columns} FROM unnest(${sentColumns}) AS sent (${columns})
   ON CONFLICT (id)`;
 
 /**
@@ -91,7 +82,7 @@ export async function comparePlants(
 ): Promise<readonly (boolean | undefined)[]> {
   const { rows } = await client.query<{ number: string; same: boolean }>(
     `SELECT number, ${sameColumns} AS same
-    FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${plantColumns}, number)
+    FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${columns}, number)
     JOIN plants ON plants.id = sent.id`,
     toColumns(plants),
   );
@@ -146,14 +137,14 @@ export async function deletePlants(client: ClientBase, ids: readonly bigint[]): 
 
 /** Returns the stored plant of an id. */
 export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlant | undefined> {
-  const { rows } = await client.query<PlantRow>(
-    `SELECT ${plantColumns} FROM plants WHERE id = $1`,
+  const { rows } = await client.query<PlantRow<string, string>>(
+    `SELECT ${columns} FROM plants WHERE id = $1`,
     [`${id}`],
   );
-  return rows.map(toStoredPlant)[0];
+  return rows.map((row) => toStoredPlant(row, fromSqlText))[0];
 }
 
-const textSize = textNames.map((name) => ` + coalesce(octet_length(${name}), 0)`).join("");
+const textSize = plantTexts.map((name) => ` + coalesce(octet_length(${name}), 0)`).join("");
 
 /** Returns stored plants in the order of their ids, at most a page (see pages.ts). */
 export async function listPlants(
@@ -162,18 +153,18 @@ export async function listPlants(
 ): Promise<readonly NewPlant[]> {
   const { where, values } = toConditions(filter);
   // PostgreSQL knows the size of a text without reading it.
-  const { rows } = await client.query<PlantRow>(
+  const { rows } = await client.query<PlantRow<string, string>>(
     `SELECT * FROM (
       SELECT *, sum(${plantSize}${textSize}) OVER (
         ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS size_before
       FROM (
-        SELECT ${plantColumns} FROM plants ${where} ORDER BY id LIMIT ${Math.min(limit, maxPageSize / plantSize)}
+        SELECT ${columns} FROM plants ${where} ORDER BY id LIMIT ${Math.min(limit, maxPageSize / plantSize)}
       ) AS found
     ) AS sized
     WHERE coalesce(size_before, 0) < ${maxPageSize} ORDER BY id`,
     values,
   );
-  return rows.map(toStoredPlant);
+  return rows.map((row) => toStoredPlant(row, fromSqlText));
 }
 
 /** Returns the number of stored plants. */
@@ -195,21 +186,11 @@ function toConditions({ afterId, tag }: PlantFilter) {
 }
 
 function toColumns(plants: readonly NewPlant[]): unknown[] {
-  const values: Record<keyof NewPlant, unknown[]> = {
-    id: plants.map(({ id }) => `${id}`),
-    name: plants.map(({ name }) => toSqlText(name)),
-    tag: plants.map(({ tag }) => (tag === undefined ? null : toSqlText(tag))),
+  const toSqlValue = (value: bigint | string | undefined): string | null => {
+    if (value === undefined) return null;
+    return typeof value === "bigint" ? `${value}` : toSqlText(value);
   };
-  return Object.values(values);
-}
-
-/** Returns the plant in a row. */
-function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
-  return toNewPlant({
-    id: BigInt(id),
-    name: fromSqlText(name),
-    tag: tag === null ? undefined : fromSqlText(tag),
-  });
+  return plantColumns.map((name) => plants.map((plant) => toSqlValue(plant[name])));
 }
 
 const tokenColumns = [...tokenTexts, ...tokenIntegers].join();

@@ -15,7 +15,7 @@ import {
   type SqliteDatabase,
 } from "./driver.ts";
 import type { StoreFile } from "./store-file.ts";
-import { findDamage, type PlantRow, readAllPlants } from "./rows.ts";
+import { findDamage, readAllPlants, type StoredRow } from "./rows.ts";
 
 /** A store to copy or to check. Others may write to it meanwhile. */
 export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
@@ -69,7 +69,7 @@ function checkPlants(database: SqliteDatabase, path: string): number {
   statement.setReadBigInts(true);
   let plants = 0;
   for (const row of statement.iterate()) {
-    const damage = findDamage(row as Record<keyof PlantRow, unknown>);
+    const damage = findDamage(row as Record<keyof StoredRow, unknown>);
     if (damage !== undefined) throw createDamageError(path, damage);
     plants++;
   }

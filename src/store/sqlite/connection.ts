@@ -16,6 +16,7 @@ import {
   type TokenRow,
   tokenTexts,
   toSqlInteger,
+  toStoredPlant,
   toTokenRecord,
   toTokenValues,
 } from "../sql-tables.ts";
@@ -25,20 +26,17 @@ import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "./driver.
 import type { StoreFile } from "./store-file.ts";
 import {
   fromSqlText,
-  insertPlant,
-  isStored,
   type PackedPlants,
   type PackedEntries,
   packPlants,
-  type PlantRow,
   preparePlantStatements,
-  replacePlant,
   selectText,
+  type StoredRow,
   type StoredText,
   toFilterValues,
   toSqlText,
-  toStoredPlant,
   toStoredPlants,
+  toValues,
   unpackMembers,
 } from "./rows.ts";
 
@@ -85,12 +83,12 @@ export function createConnection(database: SqliteDatabase) {
       return inTransaction(database, () => changeAll(statements, entries));
     },
     get(id: bigint): NewPlant | undefined {
-      const row = statements.findPlant.get(id) as PlantRow | undefined;
-      return row && toStoredPlant(row);
+      const row = statements.findPlant.get(id) as StoredRow | undefined;
+      return row && toStoredPlant(row, fromSqlText);
     },
     list({ limit, ...filter }: PlantQuery): PackedPlants {
       const rows = statements.listPlants.iterate(...toFilterValues(filter));
-      return packPlants(takePage(toStoredPlants(rows as Iterable<PlantRow>), limit));
+      return packPlants(takePage(toStoredPlants(rows as Iterable<StoredRow>), limit));
     },
     count(filter: PlantFilter): number {
       const row = statements.countPlants.get(...toFilterValues(filter));
@@ -108,7 +106,7 @@ export function createConnection(database: SqliteDatabase) {
     },
     checkWritable(): void {
       // Fails if the plants have other columns.
-      isStored(statements, { id: 0n, name: "" });
+      statements.findSamePlant.get(...toValues({ id: 0n, name: "" }));
       statements.recordCheck.run(BigInt(Date.now()));
     },
     addToken: (token: TokenRecord): void =>
@@ -138,18 +136,23 @@ export function createConnection(database: SqliteDatabase) {
 /** Carries out changes in their order. The caller has begun a write transaction. */
 function changeAll(statements: Statements, entries: PackedEntries): readonly CommitResult[] {
   function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
-    if (insertPlant(statements, plant)) return "created";
-    if (isStored(statements, plant)) return "unchanged";
+    const values = toValues(plant);
+    if (hasChanged(statements.insertPlant.run(...values))) return "created";
+    if (statements.findSamePlant.get(...values) !== undefined) return "unchanged";
     if (onConflict === "reject") return "conflict";
-    replacePlant(statements, plant);
+    statements.replacePlant.run(...values);
     return "replaced";
   }
 
   return Array.from(entries.actions, (action, index) => {
     const plant = unpackMembers(entries, index);
     if (action !== "delete") return create(plant, action);
-    return Number(statements.deletePlant.run(plant.id).changes) === 1 ? "deleted" : "absent";
+    return hasChanged(statements.deletePlant.run(plant.id)) ? "deleted" : "absent";
   });
+}
+
+function hasChanged({ changes }: ReturnType<SqliteStatement["run"]>): boolean {
+  return Number(changes) === 1;
 }
 
 /** Returns every token, oldest first. */

@@ -8,74 +8,51 @@ import {
   type PlantFilter,
   StoreError,
 } from "../../core/store.ts";
+import {
+  type PlantRow,
+  plantColumns,
+  plantTexts,
+  replacedColumns,
+  requiredColumns,
+  toStoredPlant,
+} from "../sql-tables.ts";
 import type { SqliteStatement } from "./driver.ts";
 
-/** A row of a plant. */
-export interface PlantRow extends Record<keyof NewPlant, unknown> {
-  readonly id: bigint;
-  readonly name: StoredText;
-  readonly tag: StoredText | null;
-}
-
-const columns = `id, ${selectText("name")}, ${selectText("tag")}`;
+const names = plantColumns.join();
+const isText = (name: keyof NewPlant): boolean => plantTexts.includes(name);
+const selected = plantColumns.map((name) => (isText(name) ? selectText(name) : name)).join();
 // -1e19 is below every id.
 const filter = "id > ifnull(?, -1e19) AND (? IS NULL OR tag = CAST(? AS TEXT))";
 
-/** Prepares the statements that name the members. */
+/** For the values of {@link toValues}. */
+const parameters = plantColumns.map((name) => (isText(name) ? "CAST(? AS TEXT)" : "?")).join();
+const insert = `INSERT INTO plants (${names}) VALUES (${parameters}) ON CONFLICT (id)`;
+
+/** Prepares the statements that name the members. The first three take the values of {@link toValues}. */
 export function preparePlantStatements(prepare: (sql: string) => SqliteStatement) {
   return {
-    insertPlant: prepare(`
-      INSERT INTO plants (id, name, tag) VALUES (?, CAST(? AS TEXT), CAST(? AS TEXT))
-      ON CONFLICT (id) DO NOTHING`),
-    findSamePlant: prepare(`
-      SELECT 1 FROM plants WHERE id = ? AND name = CAST(? AS TEXT) AND tag IS CAST(? AS TEXT)`),
-    replacePlant: prepare(`
-      UPDATE plants SET name = CAST(? AS TEXT), tag = CAST(? AS TEXT) WHERE id = ?`),
-    findPlant: prepare(`SELECT ${columns} FROM plants WHERE id = ?`),
+    insertPlant: prepare(`${insert} DO NOTHING`),
+    findSamePlant: prepare(`SELECT 1 FROM plants WHERE (${names}) IS (${parameters})`),
+    replacePlant: prepare(`${insert} DO UPDATE SET ${replacedColumns}`),
+    findPlant: prepare(`SELECT ${selected} FROM plants WHERE id = ?`),
     // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
-    listPlants: prepare(`SELECT ${columns} FROM plants WHERE ${filter} ORDER BY id`),
+    listPlants: prepare(`SELECT ${selected} FROM plants WHERE ${filter} ORDER BY id`),
     countPlants: prepare(`SELECT count(*) AS count FROM plants WHERE ${filter}`),
   };
 }
 
-type PlantStatements = ReturnType<typeof preparePlantStatements>;
-
-/** Stores a plant unless its id has one. @returns whether it is stored */
-export function insertPlant(
-  { insertPlant: statement }: PlantStatements,
-  { id, name, tag }: NewPlant,
-): boolean {
-  return Number(statement.run(id, toSqlText(name), toSqlText(tag)).changes) === 1;
+/** Returns the values of the columns, in their order. */
+export function toValues({ id, name, tag }: NewPlant) {
+  return [id, toSqlText(name), toSqlText(tag)] as const;
 }
-insertPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
+toValues satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
-/** Checks whether the stored plant of an id is this one. */
-export function isStored({ findSamePlant }: PlantStatements, { id, name, tag }: NewPlant): boolean {
-  return findSamePlant.get(id, toSqlText(name), toSqlText(tag)) !== undefined;
-}
-isStored satisfies Handles<NewPlant, "id" | "name" | "tag">;
-
-/** Stores a plant instead of the one that its id has. */
-export function replacePlant(
-  { replacePlant: statement }: PlantStatements,
-  { id, name, tag }: NewPlant,
-): void {
-  statement.run(toSqlText(name), toSqlText(tag), id);
-}
-replacePlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
-
-/** Converts a row. */
-export function toStoredPlant({ id, name, tag }: PlantRow): NewPlant {
-  return toNewPlant({
-    id,
-    name: fromSqlText(name),
-    tag: tag === null ? undefined : fromSqlText(tag),
-  });
-}
+/** A row of a plant. */
+export type StoredRow = PlantRow<bigint, StoredText>;
 
 /** Converts rows one by one, as they are read. */
-export function* toStoredPlants(rows: Iterable<PlantRow>): Generator<NewPlant, void, undefined> {
-  for (const row of rows) yield toStoredPlant(row);
+export function* toStoredPlants(rows: Iterable<StoredRow>): Generator<NewPlant, void, undefined> {
+  for (const row of rows) yield toStoredPlant(row, fromSqlText);
 }
 
 /** Returns the values of a filter in a statement. */
@@ -84,17 +61,18 @@ export function toFilterValues({ afterId, tag }: PlantFilter) {
   return [afterId ?? null, tagText, tagText] as const;
 }
 
+const bytes = plantTexts.map((name) => `CAST(${name} AS BLOB) AS ${name}`).join();
 /** Reads every plant, row by row, for {@link findDamage}: text as bytes. */
-export const readAllPlants =
-  "SELECT id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag FROM plants ORDER BY id";
+export const readAllPlants = `SELECT id, ${bytes} FROM plants ORDER BY id`;
 
 /** Describes the damage in a row of {@link readAllPlants}; undefined for a sound plant. */
-export function findDamage({ id, name, tag }: Record<keyof PlantRow, unknown>): string | undefined {
-  if (typeof id !== "bigint") return `the id ${String(id)} is invalid`;
-  if (!isSqlText(name)) return `the name of plant ${id} is not UTF-8`;
-  return tag === null || isSqlText(tag) ? undefined : `the tag of plant ${id} is not UTF-8`;
+export function findDamage(row: Readonly<Record<keyof NewPlant, unknown>>): string | undefined {
+  if (typeof row.id !== "bigint") return `the id ${String(row.id)} is invalid`;
+  const damaged = plantTexts.find((name) =>
+    row[name] === null ? requiredColumns.includes(name) : !isSqlText(row[name]),
+  );
+  return damaged && `the ${damaged} of plant ${row.id} is not UTF-8`;
 }
-findDamage satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
 /**
  * Plants in columns, for another thread. Objects take four times as long to copy, most of it for the bigint in each of

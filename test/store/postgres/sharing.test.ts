@@ -44,7 +44,7 @@ describe("servers that start together on an empty database", () => {
     const url = await createStoreUrl(postgres.url);
     const engines = await openEngines(url, 8);
     expect(await runSql(url, "SELECT version FROM plantstore_migrations")).toEqual([
-      { version: "6" },
+      { version: "7" },
     ]);
     const fern = toEntry(1n, "fern");
     const results = await Promise.all(engines.map((engine) => engine.commit([fern])));
