@@ -1,8 +1,8 @@
 /** The operations of the service with their paths, its version, and the names of its headers (contract.md "Given"). */
 
 /**
- * Sets of operations of the contract that a server can serve. `create` is the operation of the interface description; `all`
- * has those of the whole example too (contract.md "The whole example").
+ * Sets of operations that a server can serve: `create`, the operation of the interface description, or `all` (contract.md "All
+ * operations").
  */
 export const operationSets = ["create", "all"] as const;
 

@@ -60,7 +60,7 @@ type Examples = Readonly<
 
 /** Creates the description of a server. Equal servers get equal descriptions. */
 export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
-  const isWhole = server.operations === "all";
+  const hasAll = server.operations === "all";
   return {
     openapi: "3.1.0",
     info: {
@@ -77,7 +77,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
       schemas: {
         Plant: toSchema(plantSchema),
         NewPlant: describeNewPlant(),
-        ...(isWhole && { StoredPlant: describeNewPlant() }),
+        ...(hasAll && { StoredPlant: describeNewPlant() }),
         Error: describeError(server),
       },
       securitySchemes: {

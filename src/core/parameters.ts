@@ -1,4 +1,4 @@
-/** The parameters of paths and queries: their grammar, their rules and their errors (contract.md "The whole example"). */
+/** The parameters of paths and queries: their grammar, their rules and their errors (contract.md "All operations"). */
 import { attempt } from "./attempt.ts";
 import { type ErrorKind, type Problem, RequestError } from "./errors.ts";
 import { quoteInput } from "./messages.ts";

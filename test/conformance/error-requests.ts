@@ -27,7 +27,7 @@ function instead(rejected: RequestTemplate, more: Partial<RequestExample> = {}):
   return { accepted: create(fern), plant: '{"name":"fern"}', rejected, ...more };
 }
 
-/** An error of the operations that a server serves only on request: `rules/whole-example.ts` has its rules. */
+/** An error of the operations that a server serves only on request: `rules/all-operations.ts` has its rules. */
 const ofWholeExample = { isOfWholeExample: true } as const;
 
 /** For each error a request that causes it. `untestable`: the reason why no client can cause it on demand. */

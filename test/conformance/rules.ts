@@ -6,7 +6,7 @@ import { httpRules } from "./rules/http.ts";
 import { interfaceRules } from "./rules/interface-description.ts";
 import { otherPathRules } from "./rules/other-paths.ts";
 import { sameIdRules } from "./rules/same-id.ts";
-import { wholeExampleRules } from "./rules/whole-example.ts";
+import { allOperationsRules } from "./rules/all-operations.ts";
 import type { OperationSet } from "../../src/core/contract.ts";
 import type { Rule } from "./rule.ts";
 
@@ -24,5 +24,5 @@ export const rules: readonly Rule[] = [
 /** Returns the rules for a server with a set of operations. */
 export function listRules(set: OperationSet): readonly Rule[] {
   if (set === "create") return rules;
-  return [...rules.filter((rule) => rule.set !== "create"), ...wholeExampleRules];
+  return [...rules.filter((rule) => rule.set !== "create"), ...allOperationsRules];
 }

@@ -1,4 +1,4 @@
-/** The operations of the whole example over HTTP: lists, deletes, their parameters, and what they share with creates. */
+/** The operations of a server with all operations, over HTTP: lists, deletes, their parameters, and what they share with creates. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, type NewPlant } from "../../src/core/plant.ts";
 import { openStore } from "../../src/store/open-store.ts";

@@ -73,7 +73,7 @@ function toHash(text: string): string {
 function toPage(server: PageServer): string {
   const { url, maxBodyBytes, onConflict, statusMode, basePath, storeKind } = server;
   const set = server.operations ?? "create";
-  const isWhole = set === "all";
+  const hasAll = set === "all";
   const failureStatus = statusMode === "http" ? "4xx or 5xx" : "400";
   const description = createOpenApiDocument(server);
   const values: Readonly<Record<string, string>> = {
@@ -84,8 +84,8 @@ function toPage(server: PageServer): string {
         ? "whoever started the server"
         : "the server's operator for one, or run <code>plantstore token issue</code> on the server",
     durability: storeKind === "memory" ? "in memory, until the server stops" : "durably",
-    operationCount: isWhole ? "operations to create, list and delete plants" : "one operation",
-    call: isWhole ? "request" : "create",
+    operationCount: hasAll ? "operations to create, list and delete plants" : "one operation",
+    call: hasAll ? "request" : "create",
     orReplaced: onConflict === "replace" ? ", or <code>replaced</code>" : "",
     target: toHtml(`${basePath}${operations.create.path}`.slice(1)),
     urlWord: toHtml(toShellWord(url)),
@@ -113,9 +113,9 @@ function toPage(server: PageServer): string {
   };
   const parts: Readonly<Record<string, string>> = {
     notice: server.notice === undefined ? "" : `<p>${toHtml(server.notice)}</p>`,
-    links: isWhole ? otherLinks : "",
-    plants: isWhole ? plantsPart : "",
-    "other operations": isWhole ? otherOperationsPart : "",
+    links: hasAll ? otherLinks : "",
+    plants: hasAll ? plantsPart : "",
+    "other operations": hasAll ? otherOperationsPart : "",
   };
   // A function, because a replacement text can contain patterns such as $&.
   return template

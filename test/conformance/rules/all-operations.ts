@@ -1,9 +1,9 @@
-/** Rules about the operations of the whole example, which a server has only on request (`--operations all`). */
+/** Rules about the operations that a server has only with `--operations all`. */
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
 import { create, type HeaderChanges, type RequestTemplate } from "../request-template.ts";
 import { createFern, deleted, error, fern, page, plant, type Rule, rulesUnder } from "../rule.ts";
 
-const rule = rulesUnder("The whole example");
+const rule = rulesUnder("All operations");
 const withoutBody = { "Content-Type": undefined, "Content-Length": undefined } as const;
 const secret = `pst_${"A".repeat(49)}`;
 
@@ -254,4 +254,4 @@ const sharedRules: readonly Rule[] = [
 ];
 
 /** Rules of the section. */
-export const wholeExampleRules: readonly Rule[] = [...listRules, ...deleteRules, ...sharedRules];
+export const allOperationsRules: readonly Rule[] = [...listRules, ...deleteRules, ...sharedRules];

@@ -6,7 +6,7 @@ import { startServer } from "../helpers/plant-server.ts";
 import type { PlantServerOptions } from "../../src/server/server.ts";
 import type { Rule } from "./rule.ts";
 import { listRules, rules } from "./rules.ts";
-import { wholeExampleRules } from "./rules/whole-example.ts";
+import { allOperationsRules } from "./rules/all-operations.ts";
 import { runOnTestServer } from "./test-run.ts";
 
 /** Returns the problems of a server with some rules, by their names. */
@@ -28,7 +28,7 @@ it.each(statusModes)(
 );
 
 it("a server that only creates breaks each rule about the other operations", async () => {
-  expect(await findProblems(wholeExampleRules, {})).toHaveLength(wholeExampleRules.length);
+  expect(await findProblems(allOperationsRules, {})).toHaveLength(allOperationsRules.length);
 });
 
 it("a server with all operations breaks exactly the rules of one that only creates", async () => {
@@ -55,6 +55,6 @@ it("each operation has a rule that it succeeds", () => {
 });
 
 it("each rule has a unique name", () => {
-  const names = [...rules, ...wholeExampleRules].map(({ group, name }) => `${group}: ${name}`);
+  const names = [...rules, ...allOperationsRules].map(({ group, name }) => `${group}: ${name}`);
   expect(names).toEqual([...new Set(names)]);
 });
