@@ -21,12 +21,14 @@ import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 const issueCommand: CommandBody = {
   description: `Issues a token for a store and prints it on standard output. It is not shown
 again: the store keeps only its digest. Running servers accept the token within
-one second. If another valid token has the same name, a warning says how to revoke
-it.`,
+one second. With --allow, it may do only that: a client that only sends plants
+needs create. If another valid token has the same name, a warning says how to
+revoke it.`,
   options: tokenIssueOptions,
   examples: [
     "plantstore token issue",
     "plantstore token issue --name ci --expires 30d > ci.token",
+    "plantstore token issue --name nightly --allow create > nightly.token",
     "plantstore token issue --json | jq -r .token",
     "plantstore token issue | plantstore login",
   ],
@@ -37,7 +39,8 @@ it.`,
 
 const listCommand: CommandBody = {
   description: `Shows the name and the first characters of each valid token, its times, the day
-of its last use, and its state: active, or with --all also expired and revoked.
+of its last use, what it allows, and its state: active, or with --all also expired
+and revoked.
 Prints a table on a terminal, otherwise one line of JSON per token.`,
   options: tokenListOptions,
   examples: [
@@ -63,7 +66,7 @@ tokens have one name, the prefix selects one of them.`,
 };
 
 export const tokenCommand: CommandBody = {
-  description: `Manages the tokens in a store, which decide who can create plants. Opens the
+  description: `Manages the tokens in a store, which decide who may do what. Opens the
 store itself, without a server. Running servers follow within one second.`,
   examples: [
     "plantstore token issue --name ci --expires 30d",
@@ -96,12 +99,7 @@ async function runTokenIssue(run: Run): Promise<void> {
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
 async function issueToken(
   store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
-  {
-    name = "",
-    lifetimeMs,
-    allow,
-    json,
-  }: Values<typeof tokenIssueOptions> & Pick<TokenRecord, "allow">,
+  { name = "", lifetimeMs, allow, json }: Values<typeof tokenIssueOptions>,
   run: Run,
 ): Promise<void> {
   const { io, terminal } = run;
@@ -246,6 +244,7 @@ function createTokenRows(nowMs: number): RowType<TokenRecord> {
         name: "last used",
         read: ({ lastUsedDay }) => (lastUsedDay === undefined ? "never" : toDay(lastUsedDay)),
       },
+      { name: "allows", read: ({ allow }) => allow?.join() ?? "all" },
       { name: "state", read: (token) => toState(token, nowMs) },
     ],
     toJson: (token) => JSON.stringify({ ...toTokenReport(token), state: toState(token, nowMs) }),
@@ -254,7 +253,7 @@ function createTokenRows(nowMs: number): RowType<TokenRecord> {
 
 /** Returns a token for JSON; absent members are undefined. */
 function toTokenReport(token: TokenRecord) {
-  const { expiresAtMs, revokedAtMs, lastUsedDay } = token;
+  const { allow, expiresAtMs, revokedAtMs, lastUsedDay } = token;
   return {
     name: token.name || undefined,
     prefix: token.prefix || undefined,
@@ -262,6 +261,7 @@ function toTokenReport(token: TokenRecord) {
     expires: expiresAtMs === undefined ? undefined : toTime(expiresAtMs),
     revoked: revokedAtMs === undefined ? undefined : toTime(revokedAtMs),
     lastUsed: lastUsedDay === undefined ? undefined : toDay(lastUsedDay),
+    allow,
   };
 }
 

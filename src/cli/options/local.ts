@@ -1,6 +1,7 @@
 /** The rows of the table of options for `serve`, and for the commands that open a store. `remote.ts` has the others. */
 import { tokenMarker } from "../../auth/token.ts";
 import { attempt } from "../../core/attempt.ts";
+import { type ContractOperationId, contractOperations } from "../../core/contract.ts";
 import { invalid, InvalidValue } from "../../core/messages.ts";
 import { int64Max, int64Min, toInteger } from "../../core/plant.ts";
 import * as types from "../../library/option-types.ts";
@@ -328,13 +329,30 @@ const lifetime = {
   },
 };
 
+/** Operations, in the order of the contract. */
+const operationList = {
+  parse(value: string): readonly ContractOperationId[] {
+    const names = value.split(",").map((name) => name.trim());
+    const { all } = contractOperations;
+    const isKnown = (name: string): boolean => all.some((id) => id === name);
+    if (names.every(isKnown)) return all.filter((id) => names.includes(id));
+    throw invalid(value, `some of ${all.join()}, separated by commas`);
+  },
+  format: (ids: readonly ContractOperationId[]): string => ids.join(),
+  choices: contractOperations.all,
+};
+
 export const tokenIssueOptions = {
   name: option("--name <text>", "Name of the token, such as ci", { type: tokenName }),
   lifetimeMs: option("--expires <time>", "Time until the end: 90m, 12h, 30d, or 2030-12-31", {
     type: lifetime,
     shownDefault: "never",
   }),
-  json: toggleFlag("--json", "Print JSON with the token, its prefix and its times"),
+  allow: option("--allow <operations>", "What it may do: some of create,list,delete", {
+    type: operationList,
+    shownDefault: "all",
+  }),
+  json: toggleFlag("--json", "Print JSON with the token, its prefix, its times and its rights"),
   ...storeOption,
 } as const satisfies Options;
 

@@ -122,6 +122,25 @@ describe("token issue", () => {
     expect(record?.digest).toBe(digestToken(report.token));
   });
 
+  it.each([
+    ["create", ["create"]],
+    ["delete, list", ["list", "delete"]],
+    ["list,create,delete,list", ["create", "list", "delete"]],
+  ])("--allow %j stores the operations in their order", async (text, allow) => {
+    const { stdout } = await runToken(["issue", "--json", "--allow", text]);
+    expect(JSON.parse(stdout)).toMatchObject({ allow });
+    expect(await readTokens()).toMatchObject([{ allow }]);
+  });
+
+  it.each(["", "all", "create,", "Create", "create list"])(
+    "--allow %j is rejected, and no token is issued",
+    async (text) => {
+      const problem = "--allow must be some of create,list,delete, separated by commas";
+      expect(await runToken(["issue", `--allow=${text}`])).toExit(2, containing(problem));
+      expect(await readTokens()).toEqual([]);
+    },
+  );
+
   it("revokes the token that could not be printed", async () => {
     const run = startCli(["token", "issue"], { env: { PLANTSTORE_STORE: storeUrl } });
     run.closeStdout();
@@ -148,7 +167,12 @@ describe("token list", () => {
   const hourAgo = Date.now() - 3_600_000;
   const tokens: readonly Partial<TokenRecord>[] = [
     { name: "laptop", issuedAtMs: Date.UTC(2026, 0, 31, 23, 59), lastUsedDay: 20_485 },
-    { name: "", issuedAtMs: Date.UTC(2026, 1, 1), expiresAtMs: Date.UTC(2126, 1, 1, 12, 30) },
+    {
+      name: "",
+      issuedAtMs: Date.UTC(2026, 1, 1),
+      expiresAtMs: Date.UTC(2126, 1, 1, 12, 30),
+      allow: ["create", "list"],
+    },
     { name: "büro 🌱", issuedAtMs: Date.UTC(2026, 1, 2), expiresAtMs: hourAgo },
     { name: "a\u202Eb", issuedAtMs: Date.UTC(2026, 1, 3), expiresAtMs: hourAgo, revokedAtMs: 0 },
   ];
@@ -160,11 +184,11 @@ describe("token list", () => {
     const expired = `${new Date(hourAgo).toISOString().slice(0, 16).replace("T", " ")} UTC`;
     expect(exitCode).toBe(0);
     expect(stdout.split("\n")).toEqual([
-      "NAME      PREFIX    ISSUED      EXPIRES               LAST USED   STATE",
-      "laptop    pst_0000  2026-01-31  never                 2026-02-01  active",
-      "          pst_0001  2026-02-01  2126-02-01 12:30 UTC  never       active",
-      `büro 🌱   pst_0002  2026-02-02  ${expired}  never       expired`,
-      `a\\u202eb  pst_0003  2026-02-03  ${expired}  never       revoked`,
+      "NAME      PREFIX    ISSUED      EXPIRES               LAST USED   ALLOWS       STATE",
+      "laptop    pst_0000  2026-01-31  never                 2026-02-01  all          active",
+      "          pst_0001  2026-02-01  2126-02-01 12:30 UTC  never       create,list  active",
+      `büro 🌱   pst_0002  2026-02-02  ${expired}  never       all          expired`,
+      `a\\u202eb  pst_0003  2026-02-03  ${expired}  never       all          revoked`,
       "",
     ]);
   });
@@ -201,6 +225,7 @@ describe("token list", () => {
         prefix: "pst_0001",
         issued: "2026-02-01T00:00:00.000Z",
         expires: "2126-02-01T12:30:00.000Z",
+        allow: ["create", "list"],
         state: "active",
       },
       {
