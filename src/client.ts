@@ -2,6 +2,7 @@
 export {
   type CreateResponse,
   type DeleteResponse,
+  type ErrorResponse,
   NotAPlantStoreError,
   PageTooLargeError,
   type ProxyLimit,

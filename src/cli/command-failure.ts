@@ -2,16 +2,16 @@
 import type { Retry } from "../client/create-plant.ts";
 import type { TokenCheck } from "../client/probe.ts";
 import {
-  categorizeError,
-  type CreateResponse,
+  type ErrorResponse,
   NotAPlantStoreError,
   type Rejection,
   toReason,
+  toWaitDetails,
   UnavailableError,
 } from "../client/results.ts";
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
 import { operations } from "../core/contract.ts";
-import { errorTable } from "../core/errors.ts";
+import { errorTable, type NextStep, toNextStep } from "../core/errors.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
@@ -20,9 +20,20 @@ import { OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
 import { readOption, savingCommands } from "./options/values.ts";
 
+const exitByStep: Readonly<Record<NextStep, ExitCodeName>> = {
+  fix: "invalidPlant",
+  token: "tokenRejected",
+  conflict: "idTaken",
+  absent: "noSuchPlant",
+  server: "noPlantStore",
+  later: "unavailable",
+  resend: "unavailable",
+  retry: "unavailable",
+};
+
 /** The exit code for the number of an Error. */
 export function toExitCode(error: number): number {
-  return exitCodes[categorizeError(error)].code;
+  return exitCodes[exitByStep[toNextStep(error)]].code;
 }
 
 /** A store that cannot be opened or changed is a local file like others. A retry may succeed if it is busy or its disk full. */
@@ -155,8 +166,6 @@ export function describeUnavailable({ failure }: Retry, url: string): string {
   return `${url} is unavailable (${quoteInput(reason, 100)})`;
 }
 
-type ErrorResponse = Extract<CreateResponse, { ok: false }> & { readonly attempts?: number };
-
 /** Where the parts of the sentence about an Error come from. */
 export interface ErrorContext {
   /** Of the plant store, with its base path. */
@@ -168,18 +177,19 @@ export interface ErrorContext {
 
 /** Returns what the sentence about an Error adds to its message. */
 export function toDetails(
-  { error, attempts = 1, requestId }: ErrorResponse,
+  { error, attempts = 1, requestId, retryAfterS }: ErrorResponse & { readonly attempts?: number },
   { url, source, tokenSource }: ErrorContext,
 ): string[] {
-  const category = categorizeError(error.error);
+  const next = toNextStep(error.error);
   const details = [];
-  if (category === "tokenRejected" && tokenSource !== undefined) {
+  if (next === "token" && tokenSource !== undefined) {
     details.push(`the token came from ${tokenSource}`);
   }
-  if (category === "noPlantStore") {
+  if (next === "server") {
     details.push(`${adviseUrl(joinPath(url, operations.create.path), source)}, which is ${url}`);
   }
   if (attempts > 1) details.push(`after ${attempts} attempts`);
+  details.push(...toWaitDetails(retryAfterS).map((wait) => `the server ${wait}`));
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
   return details;
 }
@@ -201,7 +211,7 @@ export function toResponseError(
   const { error } = response;
   const sentence = toErrorSentence(error, [...toDetails(response, context), ...advice]);
   const options = { cause: response, hints, number: error.error };
-  return new CommandError(categorizeError(error.error), sentence, options);
+  return new CommandError(exitByStep[toNextStep(error.error)], sentence, options);
 }
 
 /** As {@link toResponseError}, for a check, which a plant store only rejects for its token or while it is unavailable. */

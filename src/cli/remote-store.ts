@@ -34,7 +34,7 @@ export class RemoteStore {
 
   constructor(url: string, sendOptions: SendPlantOptions, run: Run) {
     this.#url = url;
-    this.#sendOptions = sendOptions;
+    this.#sendOptions = { ...sendOptions, onRetry: this.#onRetry };
     this.#run = run;
   }
 
@@ -60,12 +60,14 @@ export class RemoteStore {
   ): AsyncGenerator<readonly Deletion[], void, undefined> {
     const { sendDeletions } = await import("../client/delete-plants.ts");
     const { openPool } = await import("../client/http-pool.ts");
-    const { request, timeoutMs, retries } = this.#sendOptions;
+    // A signal stops no request in flight.
+    const { signal: _, ...sendOptions } = this.#sendOptions;
+    const { request, timeoutMs } = sendOptions;
     const concurrency = createManyOptions.concurrency.default;
     const pool = openPool(request.url, concurrency, timeoutMs, request.ca);
-    const options = { request, timeoutMs, retries, concurrency, post: pool.post, stopSending };
+    const options = { ...sendOptions, concurrency, post: pool.post, stopSending };
     try {
-      yield* sendDeletions(ids, options, this.#onRetry);
+      yield* sendDeletions(ids, options);
     } catch (error) {
       stopSending.throwIfAborted();
       throw error;
@@ -75,7 +77,7 @@ export class RemoteStore {
   }
 
   async #list(query: Parameters<typeof listPage>[0]): Promise<readonly NewPlant[]> {
-    const page = await listPage(query, this.#sendOptions, this.#onRetry);
+    const page = await listPage(query, this.#sendOptions);
     if (!page.ok) throw new StoppedError(page);
     return page.plants;
   }
@@ -85,7 +87,7 @@ export class RemoteStore {
     const { afterId, tag, limit } = query;
     const size = tag === undefined ? Math.min(limit, maxPagePlants) : maxPagePlants;
     let left = limit;
-    const pages = listPages({ after: afterId, limit: size }, this.#sendOptions, this.#onRetry);
+    const pages = listPages({ after: afterId, limit: size }, this.#sendOptions);
     for await (const page of pages) {
       const matching = tag === undefined ? page : page.filter((plant) => plant.tag === tag);
       const plants = matching.slice(0, left);

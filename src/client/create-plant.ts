@@ -3,26 +3,22 @@ import manifest from "../../package.json" with { type: "json" };
 import { onAbort } from "../core/attempt.ts";
 import { joinPath } from "../core/base-url.ts";
 import { operations, resultHeader } from "../core/contract.ts";
-import { findErrorRow, truncateMessage } from "../core/errors.ts";
+import { toNextStep, truncateMessage } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
 import { parseErrorBody, parsePlant } from "../core/read-plant.ts";
-import type { SuccessfulResult } from "../core/store.ts";
 import type { ClientRequest, ClientResponse, Post } from "./http-request.ts";
 import {
   type CreateResponse,
-  type FinalResponse,
+  type ErrorResponse,
+  maxRetryAfterS,
   NotAPlantStoreError,
   UnavailableError,
 } from "./results.ts";
 
 /** Options for {@link sendPlant}. */
-export interface SendPlantOptions extends AttemptOptions {
+export interface SendPlantOptions {
   /** URL and headers, from `toCreateRequest`. */
   readonly request: CreateRequest;
-}
-
-/** Options for {@link sendWithRetries}. */
-export interface AttemptOptions {
   /** Limit for each attempt in milliseconds, from the name lookup to the last byte of the response. */
   readonly timeoutMs: number;
   /** Attempts after the first, if the failure is transient. */
@@ -35,6 +31,8 @@ export interface AttemptOptions {
   readonly isStoreKnown?: () => boolean;
   /** Ends the pause before a retry. The create then returns the result of the last attempt. */
   readonly stopSending?: AbortSignal;
+  /** Called for each failed attempt before its retry. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
 }
 
 /** A failed attempt that will be repeated. */
@@ -42,32 +40,29 @@ export interface Retry {
   /** Counted from 1. */
   readonly attempt: number;
   readonly delayMs: number;
-  readonly failure: Failure;
+  readonly failure: UnavailableError | ErrorResponse;
 }
 
-/** An Error as the response. */
-export type ErrorResponse = CreateResponse & { readonly ok: false };
-
-/** A missing response, or an Error. */
-type Failure = UnavailableError | ErrorResponse;
+/** A response with the number of its attempts. */
+export type Attempted<Response> = Response & { readonly attempts: number };
 
 /**
  * Creates one plant.
  *
  * @param body the NewPlant as JSON
- * @param onRetry called for each failed attempt before its retry
  * @throws UnavailableError if the last attempt got no response of the store
  * @throws NotAPlantStoreError if another server responded
  */
 export function sendPlant(
   body: string,
   options: SendPlantOptions,
-  onRetry?: (retry: Retry) => void,
-): Promise<FinalResponse> {
+): Promise<Attempted<CreateResponse>> {
   const { request, isStoreKnown } = options;
-  const parse = (response: ClientResponse): CreateResponse =>
-    parseResponse(response, request, isStoreKnown?.());
-  return sendWithRetries({ ...request, body }, parse, options, onRetry);
+  return sendWithRetries(
+    { ...request, body },
+    (response) => parseResponse(response, request, isStoreKnown?.()),
+    options,
+  );
 }
 
 /** The part of a request that is the same in each attempt. */
@@ -76,9 +71,6 @@ type RepeatedRequest = Pick<
   "method" | "url" | "headers" | "ca" | "body" | "maxResponseBytes"
 >;
 
-/** The success of an operation, or an Error. */
-type Result = { readonly ok: true } | ErrorResponse;
-
 /**
  * Sends a request until it gets a response that is no transient failure.
  *
@@ -86,63 +78,43 @@ type Result = { readonly ok: true } | ErrorResponse;
  * @throws UnavailableError if the last attempt got no response of the store
  * @throws NotAPlantStoreError if another server responded
  */
-export async function sendWithRetries<Parsed extends Result>(
+export async function sendWithRetries<Success extends { readonly ok: true }>(
   request: RepeatedRequest,
-  parse: (response: ClientResponse) => Parsed,
-  options: AttemptOptions,
-  onRetry?: (retry: Retry) => void,
-): Promise<Parsed & { readonly attempts: number }> {
-  const { retries, signal, stopSending } = options;
-  for (let attempt = 1; ; attempt++) {
-    const { result, retryAfterMs } = await send(request, parse, attempt, options);
-    const failure = toTransientFailure(result);
-    if (failure === undefined || attempt > retries) return finish(result, attempt);
-    const delayMs = toRetryDelayMs(attempt, retryAfterMs, Math.random());
-    onRetry?.({ attempt, delayMs, failure });
-    await pause(delayMs, [signal, stopSending]);
-    signal?.throwIfAborted();
-    if (stopSending?.aborted) return finish(result, attempt);
+  parse: (response: ClientResponse) => Success | ErrorResponse,
+  { retries, timeoutMs, post, signal, stopSending, onRetry }: Omit<SendPlantOptions, "request">,
+): Promise<Attempted<Success> | Attempted<ErrorResponse>> {
+  for (let attempts = 1; ; attempts++) {
+    let result: Success | ErrorResponse | UnavailableError;
+    try {
+      result = parse(await post({ ...request, timeoutMs, signal, isRetry: attempts > 1 }));
+      if (result.ok) return { ...result, attempts };
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      result = error;
+    }
+    const isWorthwhile = isRetryable(result) && (result.retryAfterS ?? 0) <= maxRetryAfterS;
+    if (isWorthwhile && attempts <= retries) {
+      const delayMs = toRetryDelayMs(attempts, result.retryAfterS, Math.random());
+      onRetry?.({ attempt: attempts, delayMs, failure: result });
+      await pause(delayMs, [signal, stopSending]);
+      signal?.throwIfAborted();
+      if (!stopSending?.aborted) continue;
+    }
+    if (!(result instanceof UnavailableError)) return { ...result, attempts };
+    const { reason, url, detail, ...rest } = result;
+    throw new UnavailableError(reason, url, detail, { ...rest, cause: result.cause, attempts });
   }
 }
 
-/** Returns the failure of a result if a retry may succeed. */
-export function toTransientFailure(result: Result | UnavailableError): Failure | undefined {
-  if (result instanceof UnavailableError) return isPermanent(result) ? undefined : result;
-  if (result.ok) return undefined;
-  const next = findErrorRow(result.error.error)?.next;
-  return next === "resend" || next === "retry" ? result : undefined;
-}
-
-async function send<Parsed extends Result>(
-  request: RepeatedRequest,
-  parse: (response: ClientResponse) => Parsed,
-  attempt: number,
-  { timeoutMs, post, signal }: AttemptOptions,
-) {
-  let retryAfterMs: number | undefined;
-  try {
-    const response = await post({ ...request, timeoutMs, signal, isRetry: attempt > 1 });
-    const retryAfter = readHeader(response.headers, "retry-after");
-    if (retryAfter !== undefined) retryAfterMs = parseRetryAfter(retryAfter, Date.now());
-    return { result: parse(response), retryAfterMs };
-  } catch (error) {
-    if (error instanceof UnavailableError) return { result: error, retryAfterMs };
-    throw error;
+/** Checks for a failure after which the same request may succeed soon. */
+export function isRetryable(failure: UnavailableError | ErrorResponse): boolean {
+  if (failure instanceof UnavailableError) {
+    // A retry fixes neither an untrusted certificate nor an unknown host.
+    const { reason, detail } = failure;
+    return reason !== "insecure" && (reason !== "unknownHost" || detail === "EAI_AGAIN");
   }
-}
-
-/** A retry fixes neither an untrusted certificate nor an unknown host. */
-function isPermanent({ reason, detail }: UnavailableError): boolean {
-  return reason === "insecure" || (reason === "unknownHost" && detail !== "EAI_AGAIN");
-}
-
-function finish<Parsed extends Result>(
-  result: Parsed | UnavailableError,
-  attempts: number,
-): Parsed & { readonly attempts: number } {
-  if (!(result instanceof UnavailableError)) return { ...result, attempts };
-  const { reason, url, detail, cause } = result;
-  throw new UnavailableError(reason, url, detail, { cause, attempts });
+  const next = toNextStep(failure.error.error);
+  return next === "resend" || next === "retry";
 }
 
 const userAgent = `plantstore/${manifest.version}`;
@@ -193,8 +165,9 @@ export function parseResponse(
   if (plant === undefined) {
     throw new NotAPlantStoreError(request.url, "HTTP 200, JSON without a Plant");
   }
-  const result = toResult(readHeader(response.headers, resultHeader.toLowerCase()));
-  return { ok: true, plant, result };
+  const result = joinHeader(response.headers, resultHeader.toLowerCase());
+  const isKnown = result === "created" || result === "unchanged" || result === "replaced";
+  return { ok: true, plant, result: isKnown ? result : undefined };
 }
 
 /**
@@ -218,7 +191,8 @@ export function parseError(
   const foreign = (detail: string): Error =>
     new NotAPlantStoreError(url, `HTTP ${status}${detail}`);
   const redact = (text: string): string => withoutToken(text, request);
-  const read = (name: string): string | undefined => readHeader(headers, name);
+  const read = (name: string): string | undefined => joinHeader(headers, name);
+  const retryAfterS = parseRetryAfter(read("retry-after") ?? "", Date.now());
 
   if (status >= 300 && status <= 399) {
     const target = quoteInput(redact(read("location") ?? "nowhere"), 200);
@@ -233,11 +207,12 @@ export function parseError(
     // The token goes first: truncation could leave a part of it.
     const shorten = (text: string): string => truncateMessage(redact(text));
     const message = shorten(error.message);
-    const requestId = read("x-request-id");
-    return { ok: false, error: { ...error, message }, requestId: requestId && shorten(requestId) };
+    const id = read("x-request-id");
+    const requestId = id && shorten(id);
+    return { ok: false, error: { ...error, message }, requestId, retryAfterS };
   }
   if (gatewayStatuses.has(status) || (isStoreKnown && status >= 500 && status <= 599)) {
-    throw new UnavailableError("gateway", url, `status ${status}`);
+    throw new UnavailableError("gateway", url, `status ${status}`, { retryAfterS, status });
   }
   if (status === 413) {
     const message = "a proxy in front of the store limits bodies: client_max_body_size in nginx";
@@ -259,7 +234,7 @@ export function parseError(
 }
 
 /** Returns a header. Joins a repeated header as a list (RFC 9110 section 5.3). */
-export function readHeader(headers: ClientResponse["headers"], name: string): string | undefined {
+export function joinHeader(headers: ClientResponse["headers"], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }
@@ -272,15 +247,9 @@ function withoutToken(text: string, { headers }: CreateRequest): string {
   return token.length < minSecretLength ? text : text.replaceAll(token, "[token]");
 }
 
-function toResult(text: string | undefined): SuccessfulResult | undefined {
-  return text === "created" || text === "unchanged" || text === "replaced" ? text : undefined;
-}
-
 /** Delay before the first retry; it doubles for each further retry. */
 const firstDelayMs = 200;
 const maxDelayMs = 5000;
-/** Limit for the delay that a server asks for. */
-const maxRetryAfterMs = 10_000;
 
 /** Resolves after a time in milliseconds, or when one of the signals is aborted. */
 export function pause(timeMs: number, ends: readonly (AbortSignal | undefined)[]): Promise<void> {
@@ -298,31 +267,29 @@ export function pause(timeMs: number, ends: readonly (AbortSignal | undefined)[]
 
 /**
  * Returns the delay before a retry in milliseconds: exponential backoff with random jitter of up to a half. It is at least
- * the time that the server asked for, up to 10 seconds, and 0 if the server asked for none.
+ * the time that the server asked for, and 0 if the server asked for none.
  *
  * @param attempt number of the failed attempt, counted from 1
- * @param retryAfterMs value of the Retry-After header
  * @param random in [0, 1)
  */
 export function toRetryDelayMs(
   attempt: number,
-  retryAfterMs: number | undefined,
+  retryAfterS: number | undefined,
   random: number,
 ): number {
-  if (retryAfterMs === 0) return 0;
+  if (retryAfterS === 0) return 0;
   const fullMs = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs);
-  const jitteredMs = fullMs * (1 - random / 2);
-  return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, maxRetryAfterMs));
+  return Math.max(fullMs * (1 - random / 2), (retryAfterS ?? 0) * 1000);
 }
 
 /**
  * Parses a Retry-After header: seconds or a date (RFC 9110 section 10.2.3).
  *
  * @param nowMs milliseconds since the epoch
- * @returns milliseconds; undefined for any other text, and for a past date, which may come from a slow clock
+ * @returns seconds; undefined for any other text, and for a past date, which may come from a slow clock
  */
 export function parseRetryAfter(text: string, nowMs: number): number | undefined {
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const waitMs = Date.parse(text) - nowMs;
-  return waitMs > 0 ? waitMs : undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  const waitS = (Date.parse(text) - nowMs) / 1000;
+  return waitS > 0 ? waitS : undefined;
 }

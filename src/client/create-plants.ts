@@ -1,34 +1,25 @@
 /** Creates many plants at a time and returns the outcomes in the order of the input. */
+import { toNextStep } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
+import { isRetryable, type Retry, sendPlant, type SendPlantOptions } from "./create-plant.ts";
+import type { ConnectionPool } from "./http-pool.ts";
+import { mapInOrder } from "./map-in-order.ts";
 import {
-  concernsAllCreates,
+  type ErrorResponse,
   isSendable,
   isTooLargeForProxy,
   isUnreachable,
   type ItemResult,
-  NotAPlantStoreError,
   type PlantItem,
-  type SentResult,
   type StopCause,
   StoppedError,
+  toItemResult,
   toLocalResult,
-  toSentResult,
   UnavailableError,
 } from "./results.ts";
-import {
-  sendPlant,
-  type SendPlantOptions,
-  type Retry,
-  toTransientFailure,
-} from "./create-plant.ts";
-import type { ConnectionPool } from "./http-pool.ts";
-import { mapInOrder } from "./map-in-order.ts";
 
 /** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
-export interface Outcome<Item> {
-  readonly item: Item;
-  readonly result: ItemResult | undefined;
-}
+type Outcome<Item> = readonly [item: Item, result: ItemResult | undefined];
 
 /** Options for {@link sendPlants}. */
 export interface SendPlantsOptions extends Omit<
@@ -45,8 +36,6 @@ export interface SendPlantsOptions extends Omit<
   readonly stopSending: AbortSignal;
   /** Called when no further items are needed; must end them. */
   readonly stopReading: () => void;
-  /** Called for each failed attempt before its retry. */
-  readonly onRetry?: (retry: Retry) => void;
   /** Sends the requests. The run closes it. */
   readonly pool: ConnectionPool;
 }
@@ -65,21 +54,21 @@ const minFailedAttempts = 3;
  * Creates plants. Plants with the same id are sent one after the other. Items are read only as fast as plants are created
  * and outcomes are taken.
  *
- * The run stops if the token is rejected, if another server responds (a proxy that limits bodies rejects only the plant), or if the store stays unavailable. The store stays
- * unavailable if a plant has no retries left, and no other plant got a decision since its first failure. Unless the server
- * cannot be reached, that takes at least {@link minFailedAttempts}.
+ * The run stops if the token is rejected, if another server responds (a proxy that limits bodies rejects only the plant), or
+ * if the store stays unavailable: a plant has no retries left, and no other plant got a decision since its first failure.
+ * Unless the server cannot be reached, that takes at least {@link minFailedAttempts}.
  *
  * @returns outcomes in the order of the items, as soon as they are known
- * @throws StoppedError after all outcomes
+ * @throws StoppedError, UnavailableError or NotAPlantStoreError after all outcomes, if the run stops
  * @throws an error of the items after the outcomes of all earlier items
  */
 export async function* sendPlants<Item extends PlantItem>(
   items: AsyncIterable<Item>,
   options: SendPlantsOptions,
 ): AsyncGenerator<readonly Outcome<Item>[], void, undefined> {
-  const run = new Run<Item>(options);
+  const run = new BulkCreate<Item>(options);
   try {
-    yield* mapInOrder(items, run.send, {
+    yield* mapInOrder(items, run.handle, {
       concurrency: options.concurrency,
       toSize: run.toSize,
       maxSize: maxHeldBytes,
@@ -90,7 +79,7 @@ export async function* sendPlants<Item extends PlantItem>(
   }
 }
 
-class Run<Item extends PlantItem> {
+class BulkCreate<Item extends PlantItem> {
   readonly #options: SendPlantsOptions;
   readonly #abort = new AbortController();
   readonly #sendOptions: SendPlantOptions;
@@ -121,18 +110,18 @@ class Run<Item extends PlantItem> {
     return Math.max(size, maxHeldBytes / (heldPerPending * concurrency));
   };
 
-  readonly send = async (item: Item, index: number): Promise<Outcome<Item>> => {
+  readonly handle = async (item: Item, index: number): Promise<Outcome<Item>> => {
     const { isFailFast, stopReading } = this.#options;
     const { plant } = item;
-    if (this.#isStopped(index)) return { item, result: undefined };
+    if (this.#isStopped(index)) return [item, undefined];
     const result = this.#isToSend(plant)
       ? await this.#sendInTurn(plant, index)
       : toLocalResult(plant);
-    if (isFailFast && result !== undefined && "error" in result) {
+    if (isFailFast && result?.ok === false) {
       this.#firstMissing = Math.min(this.#firstMissing, index);
       stopReading();
     }
-    return { item, result };
+    return [item, result];
   };
 
   throwIfStopped(): void {
@@ -156,10 +145,10 @@ class Run<Item extends PlantItem> {
   }
 
   /** Sends plants with the same id one after the other. */
-  async #sendInTurn(plant: NewPlant, index: number): Promise<SentResult | undefined> {
+  async #sendInTurn(plant: NewPlant, index: number): Promise<ItemResult | undefined> {
     const { id } = plant;
-    const send = async () => (this.#isStopped(index) ? undefined : this.#send(plant));
-    const current = this.#lastById.get(id)?.then(send) ?? send();
+    const start = async () => (this.#isStopped(index) ? undefined : this.#send(plant));
+    const current = this.#lastById.get(id)?.then(start) ?? start();
     this.#lastById.set(id, current);
     const result = await current;
     if (this.#lastById.get(id) === current) this.#lastById.delete(id);
@@ -167,44 +156,45 @@ class Run<Item extends PlantItem> {
   }
 
   /** @returns undefined if the run stops because of the response, or was stopped */
-  async #send(plant: NewPlant): Promise<SentResult | undefined> {
+  async #send(plant: NewPlant): Promise<ItemResult | undefined> {
     let decidedAtFailure: number | undefined;
     const onRetry = (retry: Retry): void => {
       decidedAtFailure ??= this.#decided;
       this.#failedAttempts++;
       this.#options.onRetry?.(retry);
     };
-    const { stopSending } = this.#options;
+    let failure: UnavailableError | StopCause;
     try {
-      const body = toNewPlantJson(plant);
-      const response = await sendPlant(body, this.#sendOptions, onRetry).catch(catchUnavailable);
-      const isFailed =
-        response instanceof UnavailableError || toTransientFailure(response) !== undefined;
-      if (!isFailed && response.ok) this.#isStoreKnown = true;
-      if (!isFailed && (response.ok || !concernsAllCreates(response.error.error))) {
-        this.#decided++;
-        this.#failedAttempts = 0;
-        return toSentResult(response);
-      }
-      // The record is sent again when the run is resumed.
-      if (isFailed && stopSending.aborted) return undefined;
-      this.#failedAttempts++;
-      const isOutage =
-        (decidedAtFailure ?? this.#decided) === this.#decided &&
-        ((response instanceof UnavailableError && isUnreachable(response)) ||
-          this.#failedAttempts >= minFailedAttempts);
-      if (isFailed && !isOutage) return toSentResult(response);
-      this.#stop(new StoppedError(response as StopCause));
+      const response = await sendPlant(toNewPlantJson(plant), { ...this.#sendOptions, onRetry });
+      if (response.ok) this.#isStoreKnown = true;
+      else if (concernsEveryCreate(response)) throw new StoppedError(response);
+      if (response.ok || !isRetryable(response)) return this.#decide(response);
+      failure = response;
     } catch (error) {
       if (this.#abort.signal.aborted) return undefined;
-      if (isTooLargeForProxy(error)) {
-        this.#decided++;
-        this.#failedAttempts = 0;
-        return toSentResult(error);
+      if (isTooLargeForProxy(error)) return this.#decide(error);
+      if (!(error instanceof UnavailableError)) {
+        this.#stop(error as Error);
+        return undefined;
       }
-      this.#stop(error instanceof NotAPlantStoreError ? new StoppedError(error) : (error as Error));
+      failure = error;
     }
+    // The record is sent again when the run is resumed.
+    if (this.#options.stopSending.aborted) return undefined;
+    this.#failedAttempts++;
+    const isOutage =
+      (decidedAtFailure ?? this.#decided) === this.#decided &&
+      ((failure instanceof UnavailableError && isUnreachable(failure)) ||
+        this.#failedAttempts >= minFailedAttempts);
+    if (!isOutage) return toItemResult(failure);
+    this.#stop(failure instanceof UnavailableError ? failure : new StoppedError(failure));
     return undefined;
+  }
+
+  #decide(decision: Parameters<typeof toItemResult>[0]): ItemResult {
+    this.#decided++;
+    this.#failedAttempts = 0;
+    return toItemResult(decision);
   }
 
   #stop(error: Error): void {
@@ -213,7 +203,8 @@ class Run<Item extends PlantItem> {
   }
 }
 
-function catchUnavailable(error: unknown): UnavailableError {
-  if (error instanceof UnavailableError) return error;
-  throw error;
+/** Checks whether every other create would get the same Error. */
+export function concernsEveryCreate({ error }: ErrorResponse): boolean {
+  const next = toNextStep(error.error);
+  return next === "token" || next === "server";
 }

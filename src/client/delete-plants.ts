@@ -1,64 +1,72 @@
 /** Deletes plants of a store over HTTP. */
 import { errorTable } from "../core/errors.ts";
 import {
-  type ErrorResponse,
+  type Attempted,
+  isRetryable,
   parseError,
-  type Retry,
   type SendPlantOptions,
   sendWithRetries,
-  toTransientFailure,
 } from "./create-plant.ts";
-import type { ClientResponse } from "./http-request.ts";
 import { mapInOrder } from "./map-in-order.ts";
-import { type DeleteResponse, isUnreachable, StoppedError, UnavailableError } from "./results.ts";
+import {
+  type DeleteResponse,
+  type ErrorResponse,
+  isUnreachable,
+  StoppedError,
+  UnavailableError,
+} from "./results.ts";
 
 /**
- * Deletes one plant. After a lost response or a failure of the store, a later one that no plant has the id counts as a deletion.
+ * Deletes one plant. If the outcome of an earlier attempt is unknown, a later Error that no plant has the id means that the
+ * plant is gone.
  *
- * @param onRetry called for each failed attempt before its retry
  * @throws UnavailableError if the last attempt got no response of the store; the plant may have been deleted
  * @throws NotAPlantStoreError if another server responded
  */
-export async function deletePlant(
+export async function sendDeletion(
   id: bigint,
-  options: SendPlantOptions,
-  onRetry?: (retry: Retry) => void,
-): Promise<DeleteResponse & { readonly attempts: number }> {
-  const { "content-type": _, ...headers } = options.request.headers;
-  const request = { ...options.request, headers, url: `${options.request.url}/${id}` };
-  let mayBeDeleted = false;
-
-  const parse = (response: ClientResponse): { readonly ok: true } | ErrorResponse => {
-    const error = parseError(response, request, 204);
-    if (error === undefined) return { ok: true };
-    const wasSentBefore = mayBeDeleted || response.wasRepeated === true;
-    return isAbsent(error) && wasSentBefore ? { ok: true } : error;
-  };
-  const noteRetry = (retry: Retry): void => {
-    mayBeDeleted ||= isInDoubt(retry);
-    onRetry?.(retry);
-  };
-  return sendWithRetries({ ...request, method: "DELETE", body: "" }, parse, options, noteRetry);
+  { request: { headers: createHeaders, url, ca }, ...options }: SendPlantOptions,
+): Promise<Attempted<DeleteResponse>> {
+  const { "content-type": _, ...headers } = createHeaders;
+  const request = { url: `${url}/${id}`, headers, ca };
+  let isInDoubt = false;
+  return sendWithRetries(
+    { ...request, method: "DELETE", body: "" },
+    (response): DeleteResponse => {
+      isInDoubt ||= response.wasRepeated === true;
+      const error = parseError(response, request, 204);
+      if (error === undefined) return { ok: true };
+      return isInDoubt && isAbsent(error) ? { ok: true, gone: true } : error;
+    },
+    {
+      ...options,
+      onRetry(retry) {
+        isInDoubt ||= isOutcomeUnknown(retry.failure);
+        options.onRetry?.(retry);
+      },
+    },
+  );
 }
 
 /** Checks for the Error that no plant has the id. */
-function isAbsent({ error }: Pick<ErrorResponse, "error">): boolean {
+function isAbsent({ error }: ErrorResponse): boolean {
   return error.error === errorTable.noSuchPlant.error;
 }
 
-/** The smallest number of an Error after which the store may have carried out the attempt: 50300 at a stop, for example. */
-const firstDoubtful = 50_000;
-
-/** Checks for a lost response, or a failure of the store: the store may have carried out the attempt. */
-function isInDoubt({ failure }: Retry): boolean {
-  if (!(failure instanceof UnavailableError)) return failure.error.error >= firstDoubtful;
-  return failure.reason === "timeout" || failure.reason === "lost" || failure.reason === "gateway";
+/** Checks for a failed attempt that the store may have carried out. */
+function isOutcomeUnknown(failure: UnavailableError | ErrorResponse): boolean {
+  if (!(failure instanceof UnavailableError)) {
+    return failure.error.error === errorTable.outcomeUnknown.error;
+  }
+  const { reason, status } = failure;
+  return reason === "timeout" || reason === "lost" || status === 502 || status === 504;
 }
 
-/** An id, and whether it had a plant; or why that is unknown, since its deletion failed after all retries. */
+/** What became of an id: `gone` if it has no plant, but an earlier attempt may have deleted it; `absent` if it had none. */
 export type Deletion =
-  | { readonly id: bigint; readonly isDeleted: boolean }
-  | { readonly id: bigint; readonly failure: Error };
+  | { readonly id: bigint; readonly status: "deleted" | "gone" | "absent" }
+  /** Its deletion failed after all retries, and the plant may have been deleted. */
+  | { readonly id: bigint; readonly status: "failed"; readonly failure: Error };
 
 /** Options for {@link sendDeletions}. */
 export interface SendDeletionsOptions extends Omit<SendPlantOptions, "signal"> {
@@ -82,34 +90,34 @@ const maxFailures = 3;
 export async function* sendDeletions(
   ids: Iterable<bigint>,
   options: SendDeletionsOptions,
-  onRetry?: (retry: Retry) => void,
 ): AsyncGenerator<readonly Deletion[], void, undefined> {
   let failures = 0;
   let stopError: Error | undefined;
 
   /** @returns undefined if it was not sent */
-  async function send(id: bigint): Promise<Deletion | undefined> {
+  async function handle(id: bigint): Promise<Deletion | undefined> {
     if (stopError !== undefined || options.stopSending.aborted) return undefined;
     let failure: Error;
-    let isTransient: boolean;
+    let isFailed: boolean;
     try {
-      const response = await deletePlant(id, options, onRetry);
+      const response = await sendDeletion(id, options);
       if (response.ok || isAbsent(response)) {
         failures = 0;
-        return { id, isDeleted: response.ok };
+        const found = response.ok && response.gone ? "gone" : "deleted";
+        return { id, status: response.ok ? found : "absent" };
       }
       failure = new StoppedError(response, "the plants cannot be deleted");
-      isTransient = toTransientFailure(response) !== undefined;
+      isFailed = isRetryable(response);
     } catch (error) {
       failure = error as Error;
-      isTransient = error instanceof UnavailableError && !isUnreachable(error);
+      isFailed = error instanceof UnavailableError && !isUnreachable(error);
     }
     failures++;
-    if (failures === maxFailures || !isTransient) stopError ??= failure;
-    return { id, failure };
+    if (failures === maxFailures || !isFailed) stopError ??= failure;
+    return { id, status: "failed", failure };
   }
 
-  const results = mapInOrder(ids, send, {
+  const results = mapInOrder(ids, handle, {
     concurrency: options.concurrency,
     toSize: () => 0,
     maxSize: 1,

@@ -5,10 +5,10 @@ import {
   type ClientRequest,
   createNoHttpError,
   type Post,
-  readBody,
+  readResponseBody,
   toClientError,
 } from "./http-request.ts";
-import { NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { createTimeoutError, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
 export type Fetch = (url: string, init: RequestInit) => Response | Promise<Response>;
@@ -20,7 +20,7 @@ export function createFetchPost(fetch: Fetch): Post {
     signal?.throwIfAborted();
     const stopping = new AbortController();
     const timer = setTimeout(() => {
-      stopping.abort(new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`));
+      stopping.abort(createTimeoutError(url, timeoutMs));
     }, timeoutMs);
     const release = onAbort(signal, () => stopping.abort());
     const init: RequestInit = {
@@ -48,7 +48,7 @@ export function createFetchPost(fetch: Fetch): Post {
       // fetch has decoded the body.
       const { "content-encoding": _, ...rest } = Object.fromEntries(response.headers);
       const head = { status: response.status, headers: rest };
-      return { ...head, body: await readBody(chunks, head, request) };
+      return { ...head, body: await readResponseBody(chunks, head, request) };
     };
     const response = Promise.race([toRejection(stopping.signal), exchange()]);
     try {

@@ -7,7 +7,6 @@ import { buildConnector, errors, Pool } from "undici";
 import { toEndpoint } from "../core/base-url.ts";
 import {
   createNoHttpError,
-  createTimeoutError,
   type ClientRequest,
   type ClientResponse,
   needsMore,
@@ -16,7 +15,7 @@ import {
   type ResponseHead,
   toClientError,
 } from "./http-request.ts";
-import { NotAPlantStoreError } from "./results.ts";
+import { createTimeoutError, NotAPlantStoreError } from "./results.ts";
 
 /**
  * Requests in flight on one connection. Measured on one machine: a depth of 1 has 0.6 times the rate, a depth of 64 has

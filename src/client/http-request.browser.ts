@@ -1,7 +1,7 @@
 /** Parts of a request with `fetch` that differ in browsers. */
 
 /** Reads the body of a response. Its length has no limit: the browser protects its own memory. */
-export async function readBody(
+export async function readResponseBody(
   parts: ReadableStream<Uint8Array> | Uint8Array[],
 ): Promise<Uint8Array> {
   return Array.isArray(parts)

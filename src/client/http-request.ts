@@ -4,7 +4,12 @@ import type { IncomingMessage } from "node:http";
 import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import { isError } from "../core/messages.ts";
-import { NotAPlantStoreError, ResponseTooLongError, UnavailableError } from "./results.ts";
+import {
+  createTimeoutError,
+  NotAPlantStoreError,
+  ResponseTooLongError,
+  UnavailableError,
+} from "./results.ts";
 
 /** Number of bytes that are read of any response. An Error has fewer: its message has at most 1000. */
 const maxErrorBytes = 64 * 1024;
@@ -48,7 +53,7 @@ export async function post(message: ClientRequest): Promise<ClientResponse> {
       sent.on("response", (response) => {
         isComplete = () => response.complete;
         const head = toHead(response);
-        readBody(response, head, message)
+        readResponseBody(response, head, message)
           .then((bytes) => ({ ...head, body: bytes }))
           .then(resolve, reject);
       });
@@ -71,7 +76,7 @@ export async function post(message: ClientRequest): Promise<ClientResponse> {
 }
 
 /** Reads the body of a response, as far as {@link needsMore} says. @throws NotAPlantStoreError */
-export async function readBody(
+export async function readResponseBody(
   parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   head: ResponseHead,
   request: Pick<ClientRequest, "url" | "body" | "maxResponseBytes">,
@@ -197,11 +202,6 @@ const lostReasons: ReadonlyMap<string, string> = new Map([
   ["EHOSTUNREACH", "no route to the host"],
   ["ENETUNREACH", "no route to its network"],
 ]);
-
-/** Creates the error for a request without a complete response in its time. */
-export function createTimeoutError(url: string, timeoutMs: number): Error {
-  return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`);
-}
 
 /** Creates the error for a response that an HTTP parser rejects. */
 export function createNoHttpError(url: string, cause: Error): Error {

@@ -2,15 +2,13 @@
 import type { NewPlant } from "../core/plant.ts";
 import { parsePlants } from "../core/read-plant.ts";
 import {
-  type ErrorResponse,
+  type Attempted,
   parseError,
-  readHeader,
-  type Retry,
   type SendPlantOptions,
   sendWithRetries,
 } from "./create-plant.ts";
-import type { ClientResponse } from "./http-request.ts";
 import {
+  type ErrorResponse,
   NotAPlantStoreError,
   PageTooLargeError,
   ResponseTooLongError,
@@ -31,58 +29,31 @@ export interface PageQuery {
   readonly limit: number;
 }
 
-/** A page. */
-interface Page {
-  readonly ok: true;
-  readonly plants: readonly NewPlant[];
-  /** True if more plants follow it. */
-  readonly hasMore: boolean;
-}
+/** A page of a plant store. */
+type Page = { readonly ok: true; readonly plants: readonly NewPlant[] } | ErrorResponse;
 
 /**
  * Lists one page.
  *
- * @param onRetry called for each failed attempt before its retry
  * @throws UnavailableError if the last attempt got no response of the store
  * @throws NotAPlantStoreError if another server responded
  * @throws PageTooLargeError
  */
 export async function listPage(
   { after, limit }: PageQuery,
-  options: SendPlantOptions,
-  onRetry?: (retry: Retry) => void,
-): Promise<(Page | ErrorResponse) & { readonly attempts: number }> {
-  const { "content-type": _, ...headers } = options.request.headers;
+  { request: { headers: createHeaders, url: baseUrl, ca }, ...options }: SendPlantOptions,
+): Promise<Attempted<Page>> {
+  const { "content-type": _, ...headers } = createHeaders;
   const query = `?limit=${limit}${after === undefined ? "" : `&after=${after}`}`;
-  const request = { ...options.request, headers, url: options.request.url + query };
-
-  const parse = (response: ClientResponse): Page | ErrorResponse => {
-    const error = parseError(response, request, 200);
-    if (error !== undefined) return error;
-    const plants = parsePlants(response.body);
-    if (plants === undefined) {
-      throw new NotAPlantStoreError(request.url, "HTTP 200, JSON without plants that have ids");
-    }
-    let last = after;
-    for (const { id } of plants) {
-      if (last !== undefined && id <= last) {
-        throw new NotAPlantStoreError(
-          request.url,
-          "HTTP 200, plants in another order than that of their ids",
-        );
-      }
-      last = id;
-    }
-    const link = readHeader(response.headers, "link") ?? "";
-    return { ok: true, plants, hasMore: plants.length > 0 && /;\s*rel="?next"?/.test(link) };
-  };
-
+  const request = { url: baseUrl + query, headers, ca };
   try {
     return await sendWithRetries(
       { ...request, method: "GET", body: "", maxResponseBytes: maxPageBytes },
-      parse,
+      (response): Page => {
+        const error = parseError(response, request, 200);
+        return error ?? { ok: true, plants: parsePage(response.body, after, request.url) };
+      },
       options,
-      onRetry,
     );
   } catch (error) {
     if (!(error instanceof ResponseTooLongError)) throw error;
@@ -90,9 +61,29 @@ export async function listPage(
   }
 }
 
+/** @throws NotAPlantStoreError unless these are plants with ids that ascend from `after` */
+function parsePage(body: Uint8Array, after: bigint | undefined, url: string): readonly NewPlant[] {
+  const plants = parsePlants(body);
+  if (plants === undefined) {
+    throw new NotAPlantStoreError(url, "HTTP 200, JSON without plants that have ids");
+  }
+  let last = after;
+  for (const { id } of plants) {
+    if (last !== undefined && id <= last) {
+      throw new NotAPlantStoreError(
+        url,
+        "HTTP 200, plants in another order than that of their ids",
+      );
+    }
+    last = id;
+  }
+  return plants;
+}
+
 /**
  * Lists plants in the order of their ids, each once. One page is in memory at a time, and no page is empty. A page is one
- * snapshot, several are not.
+ * snapshot, several are not. Only an empty page is the end: a page may be short for its size, and a proxy may drop the header
+ * Link.
  *
  * @param query `limit` is that of each page
  * @throws StoppedError if the store responds with an Error
@@ -101,14 +92,13 @@ export async function listPage(
 export async function* listPages(
   { after, limit }: PageQuery,
   options: SendPlantOptions,
-  onRetry?: (retry: Retry) => void,
 ): AsyncGenerator<readonly NewPlant[], void, undefined> {
   let last = after;
   for (;;) {
-    const page = await listPage({ after: last, limit }, options, onRetry);
+    const page = await listPage({ after: last, limit }, options);
     if (!page.ok) throw new StoppedError(page, "the plants cannot be listed");
-    if (page.plants.length > 0) yield page.plants;
-    if (!page.hasMore) return;
+    if (page.plants.length === 0) return;
+    yield page.plants;
     last = page.plants.at(-1)?.id;
   }
 }

@@ -4,14 +4,14 @@ import { tokenCheckHeader } from "../core/contract.ts";
 import { errorTable, truncateMessage } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
-import { parseResponse, readHeader, toCreateRequest } from "./create-plant.ts";
+import { parseResponse, joinHeader, toCreateRequest } from "./create-plant.ts";
 import {
   type ClientRequest,
   type ClientResponse,
   type Post,
   post as postOnce,
 } from "./http-request.ts";
-import { type CreateResponse, NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { type ErrorResponse, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** Options for {@link checkReadiness}. */
 export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeoutMs"> {
@@ -82,7 +82,7 @@ export interface CheckTokenOptions extends CheckReadinessOptions {
 /** Result of a check. The error of the store need not concern the token; its message names the right path for a wrong one. */
 export type TokenCheck = (
   | { readonly isAccepted: true }
-  | { readonly isAccepted: false; readonly response: Extract<CreateResponse, { ok: false }> }
+  | { readonly isAccepted: false; readonly response: ErrorResponse }
 ) & {
   /** The server's clock, to the second, in milliseconds since the epoch; undefined without a Date header. */
   readonly serverTimeMs?: number | undefined;
@@ -118,7 +118,7 @@ export async function checkToken({
 
 /** RFC 9110 section 6.6.1 */
 function readServerTime({ headers }: ClientResponse): number | undefined {
-  const timeMs = Date.parse(readHeader(headers, "date") ?? "");
+  const timeMs = Date.parse(joinHeader(headers, "date") ?? "");
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 

@@ -1,10 +1,22 @@
-/** Results of a create, and errors of a client: no usable response, stopped; what to do after an Error. */
+/** Results of a create, and errors of a client: no usable response, stopped. */
 import { toEndpoint } from "../core/base-url.ts";
-import { findErrorRow, type NextStep, toDerivedStatus } from "../core/errors.ts";
+import { type NextStep, toNextStep } from "../core/errors.ts";
 import type { ErrorBody, NewPlant, Plant } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 
-/** Response of a plant store. */
+/** An Error of a plant store. */
+export type ErrorResponse = {
+  readonly ok: false;
+  readonly plant?: undefined;
+  readonly result?: undefined;
+  readonly error: ErrorBody;
+  /** Id of the request in the server's log. */
+  readonly requestId?: string | undefined;
+  /** Seconds that the server asks to wait before a retry. */
+  readonly retryAfterS?: number | undefined;
+};
+
+/** Response of a plant store to a create. */
 export type CreateResponse =
   | {
       readonly ok: true;
@@ -14,22 +26,26 @@ export type CreateResponse =
       readonly error?: undefined;
       readonly requestId?: undefined;
     }
-  | {
-      readonly ok: false;
-      readonly plant?: undefined;
-      readonly result?: undefined;
-      readonly error: ErrorBody;
-      /** Id of the request in the server's log. */
-      readonly requestId?: string | undefined;
-    };
+  | ErrorResponse;
 
 /** Response of a plant store to a deletion. */
 export type DeleteResponse =
-  | { readonly ok: true; readonly error?: undefined; readonly requestId?: undefined }
-  | Extract<CreateResponse, { ok: false }>;
+  | {
+      readonly ok: true;
+      /** Present if no plant has the id, but an earlier attempt may have deleted it. */
+      readonly gone?: true;
+      readonly error?: undefined;
+      readonly requestId?: undefined;
+    }
+  | ErrorResponse;
 
-/** The last response to a create, with the number of attempts. */
-export type FinalResponse = CreateResponse & { readonly attempts: number };
+/** Longest time that a client waits before a retry; a server that asks for more ends the attempts. */
+export const maxRetryAfterS = 60;
+
+/** What a message adds about a server that asks to wait longer than {@link maxRetryAfterS}. */
+export function toWaitDetails(retryAfterS = 0): readonly string[] {
+  return retryAfterS > maxRetryAfterS ? [`asks to wait ${Math.ceil(retryAfterS)} s`] : [];
+}
 
 /**
  * - `refused`: no server listens at the address, or the Unix socket cannot be used
@@ -60,6 +76,10 @@ export class UnavailableError extends Error {
   readonly detail: string;
   /** Number of attempts, at least 1. */
   readonly attempts: number;
+  /** Seconds that a proxy asks to wait before a retry. */
+  readonly retryAfterS: number | undefined;
+  /** Status of the response of a proxy. */
+  readonly status: number | undefined;
 
   /**
    * @param url of the request
@@ -69,21 +89,38 @@ export class UnavailableError extends Error {
     reason: UnavailableReason,
     url: string,
     detail: string,
-    { attempts = 1, ...options }: ErrorOptions & { readonly attempts?: number | undefined } = {},
+    {
+      attempts = 1,
+      retryAfterS,
+      status,
+      ...options
+    }: ErrorOptions & {
+      readonly attempts?: number;
+      readonly retryAfterS?: number | undefined;
+      readonly status?: number | undefined;
+    } = {},
   ) {
-    super(describe(reason, url, detail, attempts), options);
+    super(toUnavailableMessage(reason, url, detail, attempts, retryAfterS), options);
     this.reason = reason;
     this.url = url;
     this.detail = detail;
     this.attempts = attempts;
+    this.retryAfterS = retryAfterS;
+    this.status = status;
   }
 }
 
-function describe(
+/** Creates the error for a request without a complete response in its time. */
+export function createTimeoutError(url: string, timeoutMs: number): UnavailableError {
+  return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`);
+}
+
+function toUnavailableMessage(
   reason: UnavailableReason,
   url: string,
   detail: string,
   attempts: number,
+  retryAfterS: number | undefined,
 ): string {
   const origin = URL.canParse(url) ? toEndpoint(url).origin : url;
   const after = attempts > 1 ? ` after ${attempts} attempts` : "";
@@ -99,7 +136,7 @@ function describe(
     case "lost":
       return `lost the connection to ${origin}${after} (${detail})`;
     case "gateway":
-      return `a proxy at ${origin} responded instead of the plant store${after} (${detail})`;
+      return `a proxy at ${origin} responded instead of the plant store${after} (${[detail, ...toWaitDetails(retryAfterS)].join("; it ")})`;
   }
 }
 
@@ -165,60 +202,6 @@ export function isTooLargeForProxy(error: unknown): error is NotAPlantStoreError
   return error instanceof NotAPlantStoreError && error.proxyLimit === "body";
 }
 
-/**
- * - `tokenRejected`: the credential is missing or rejected
- * - `idTaken`: the id belongs to a different plant
- * - `noSuchPlant`: the id has no plant
- * - `invalidPlant`: the plant breaks a rule
- * - `noPlantStore`: the request does not fit the server, for example because of a wrong base path
- * - `unavailable`: a retry may succeed
- */
-export type ErrorCategory =
-  | "tokenRejected"
-  | "idTaken"
-  | "noSuchPlant"
-  | "invalidPlant"
-  | "noPlantStore"
-  | "unavailable";
-
-/** Returns the category of an Error. */
-export function categorizeError(error: number): ErrorCategory {
-  const row = findErrorRow(error);
-  if (row !== undefined) return categoryByStep[row.next];
-  const status = toDerivedStatus(error);
-  if (status >= 500 && status <= 599) return "unavailable";
-  return categoryByStatus[status] ?? "invalidPlant";
-}
-
-/** Checks whether every other create would get the same Error. */
-export function concernsAllCreates(error: number): boolean {
-  const category = categorizeError(error);
-  return category === "tokenRejected" || category === "noPlantStore";
-}
-
-const categoryByStep: Readonly<Record<NextStep, ErrorCategory>> = {
-  fix: "invalidPlant",
-  token: "tokenRejected",
-  conflict: "idTaken",
-  absent: "noSuchPlant",
-  server: "noPlantStore",
-  later: "unavailable",
-  resend: "unavailable",
-  retry: "unavailable",
-};
-
-/** For numbers that are not in the table: those of a later version. */
-const categoryByStatus: Readonly<Record<number, ErrorCategory>> = {
-  401: "tokenRejected",
-  404: "noPlantStore",
-  405: "noPlantStore",
-  408: "unavailable",
-  409: "idTaken",
-  414: "noPlantStore",
-  417: "noPlantStore",
-  431: "noPlantStore",
-};
-
 /** Reason for which a plant is not created. */
 export interface Rejection {
   /** A number of the error table; missing if no rule of the service is broken, or without a response. */
@@ -236,44 +219,48 @@ export interface PlantItem {
 }
 
 /**
- * Result of a plant that was sent:
+ * Result for one item. If it was sent:
  * - `created`, `unchanged`, `replaced`: the plant is in the store
  * - `rejected`: the same request would fail again
  * - `failed`: a retry may succeed
+ *
+ * If it was not:
+ * - `rejected`: the plant is invalid
+ * - `valid`: the plant is valid, and the run is a dry run
  */
-export type SentResult =
-  | { readonly status: SuccessfulResult; readonly plant: Plant }
+export type ItemResult =
   | {
+      readonly ok: true;
+      readonly status: SuccessfulResult | "valid";
+      readonly plant: Plant;
+    }
+  | {
+      readonly ok: false;
       readonly status: "rejected" | "failed";
-      /** Without a number if the service did not respond. */
+      /** Without a number if the service did not respond: the UnavailableError itself. */
       readonly error: Rejection;
       /** Id of the request in the server's log. */
       readonly requestId?: string | undefined;
     };
 
-/**
- * Result for one item. If it was not sent:
- * - `rejected`: the plant is invalid
- * - `valid`: the plant is valid, and the run is a dry run
- */
-export type ItemResult = SentResult | { readonly status: "valid"; readonly plant: Plant };
-
-/**
- * A response that names no result counts as `created`. The error without a response is the UnavailableError itself. A limit of
- * a proxy rejects the plant.
- */
-export function toSentResult(
-  response: FinalResponse | UnavailableError | NotAPlantStoreError,
-): SentResult {
-  if (response instanceof UnavailableError) return { status: "failed", error: response };
+/** Returns the result of an item that was sent. A response that names no result counts as `created`. */
+export function toItemResult(
+  response: CreateResponse | UnavailableError | NotAPlantStoreError,
+): ItemResult {
+  if (response instanceof UnavailableError) return { ok: false, status: "failed", error: response };
   if (response instanceof NotAPlantStoreError) {
-    return { status: "rejected", error: { message: response.message } };
+    return { ok: false, status: "rejected", error: { message: response.message } };
   }
-  if (response.ok) return { status: response.result ?? "created", plant: response.plant };
+  if (response.ok) {
+    return { ok: true, status: response.result ?? "created", plant: response.plant };
+  }
   const { error, requestId } = response;
-  const isFailed = categorizeError(error.error) === "unavailable";
-  return { status: isFailed ? "failed" : "rejected", error, requestId };
+  const status = failedSteps.has(toNextStep(error.error)) ? "failed" : "rejected";
+  return { ok: false, status, error, requestId };
 }
+
+/** Steps after which a retry may succeed. */
+const failedSteps: ReadonlySet<NextStep> = new Set<NextStep>(["later", "resend", "retry"]);
 
 /** Checks whether an item is a valid plant. */
 export function isSendable(plant: PlantItem["plant"]): plant is NewPlant {
@@ -282,11 +269,13 @@ export function isSendable(plant: PlantItem["plant"]): plant is NewPlant {
 
 /** Returns the result of an item that is not sent. */
 export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
-  return isSendable(plant) ? { status: "valid", plant } : { status: "rejected", error: plant };
+  return isSendable(plant)
+    ? { ok: true, status: "valid", plant }
+    : { ok: false, status: "rejected", error: plant };
 }
 
 /** The response that stopped `createMany`, because every other create would get the same Error, or `list`. */
-export type StopCause = Extract<CreateResponse, { ok: false }> & { readonly attempts: number };
+export type StopCause = ErrorResponse & { readonly attempts: number };
 
 /** Checks for a failure before the connection was open, which no other request can avoid. */
 export function isUnreachable({ reason }: UnavailableError): boolean {
@@ -302,16 +291,10 @@ export class StoppedError extends Error {
   /** The response with the Error. */
   override readonly cause: StopCause;
 
-  /**
-   * @param cause inside of plantstore also an error; a program gets that error itself
-   * @param consequence begins the message
-   */
-  constructor(
-    cause: StopCause | UnavailableError | NotAPlantStoreError,
-    consequence = "every other create would fail as well",
-  ) {
-    const { message } = "ok" in cause ? cause.error : cause;
-    super(`${consequence}: ${message}`);
-    this.cause = cause as StopCause;
+  /** @param consequence begins the message */
+  constructor(cause: StopCause, consequence = "every other create would fail as well") {
+    const { error, retryAfterS } = cause;
+    super([`${consequence}: ${error.message}`, ...toWaitDetails(retryAfterS)].join("; it "));
+    this.cause = cause;
   }
 }

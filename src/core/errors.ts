@@ -370,6 +370,27 @@ export function findErrorRow(error: number): ErrorRow | undefined {
   return errorRows.find((row) => row.error === error);
 }
 
+/** Steps for numbers of a later version, by the status that they begin with; with another one, `fix`. */
+const stepByStatus: Readonly<Record<number, NextStep>> = {
+  401: "token",
+  403: "token",
+  404: "server",
+  405: "server",
+  408: "resend",
+  409: "conflict",
+  414: "server",
+  417: "server",
+  429: "retry",
+  431: "server",
+};
+
+/** Returns what a number asks of the client: the step of its row, or that of its status if it is of a later version. */
+export function toNextStep(error: number): NextStep {
+  const status = toDerivedStatus(error);
+  const step = status >= 500 && status <= 599 ? "retry" : (stepByStatus[status] ?? "fix");
+  return findErrorRow(error)?.next ?? step;
+}
+
 /** Returns the names of the errors that a server with a set of operations sends, in the order of the table. */
 export function listErrorKinds(set: OperationSet): readonly ErrorKind[] {
   const served: readonly ContractOperationId[] = contractOperations[set];

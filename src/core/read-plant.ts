@@ -19,6 +19,7 @@ import {
   type NewPlant,
   type Plant,
   toInteger,
+  toNewPlant,
   toPlant,
 } from "./plant.ts";
 
@@ -129,7 +130,7 @@ export function parsePlants(body: Uint8Array): readonly NewPlant[] | undefined {
     const { value, problems } = readJson(element, isMember) as ParsedJson;
     const plant = validateNewPlant(value, problems);
     if (plant instanceof RequestError) return undefined;
-    plants.push(plant);
+    plants.push(toNewPlant({ tag: undefined, ...plant }));
   }
   return plants;
 }

@@ -4,13 +4,12 @@ import type { SendPlantOptions } from "../client/create-plant.ts";
 import {
   type CreateResponse,
   type DeleteResponse,
+  type ItemResult,
   type Rejection,
-  type SentResult,
-  StoppedError,
   UnavailableError,
 } from "../client/results.ts";
 import { onAbort } from "../core/attempt.ts";
-import { invalid, InvalidValue, isBuiltIn, isError } from "../core/messages.ts";
+import { invalid, InvalidValue, isBuiltIn } from "../core/messages.ts";
 import { type NewPlant, type Plant, type PlantInput, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import { checkFunction, checkId, checkPlantTypes, isIterable, listeningFetches } from "./checks.ts";
@@ -183,15 +182,15 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const exact = checkOption("id", checkId, id);
       assertKnownOptions(deleteOptions, ["signal"]);
       const signal = checkOption("signal", checkSignal, deleteOptions.signal);
-      const { deletePlant } = await import("../client/delete-plants.ts");
-      const { attempts: _, ...response } = await deletePlant(exact, await toSendOptions(signal));
+      const { sendDeletion } = await import("../client/delete-plants.ts");
+      const { attempts: _, ...response } = await sendDeletion(exact, await toSendOptions(signal));
       return response;
     },
     async *createMany(plants, many = {}) {
       assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
       const { concurrency } = checkOptions(createManyOptions, many);
       const signal = checkOption("signal", checkSignal, many.signal);
-      checkOption("plants", checkPlants, plants);
+      checkOption("plants", checkIterable, plants);
       yield* createMany(plants, { url, token: bearer, fetch, ...checked, concurrency, signal });
     },
   };
@@ -218,7 +217,7 @@ function checkSignal(value: unknown): AbortSignal | undefined {
   throw invalid(value, "an AbortSignal");
 }
 
-function checkPlants(value: unknown): void {
+function checkIterable(value: unknown): void {
   if (!isIterable(value)) throw invalid(value, "an iterable of plants");
 }
 
@@ -227,8 +226,6 @@ function checkPlants(value: unknown): void {
  * - `created`, `unchanged`, `replaced`: the plant is in the store
  * - `rejected`: the same request would fail again
  * - `failed`: a retry may succeed; the error has no number if the store sent no response
- *
- * It has one member for each status, so that each check of `ok`, `status`, `plant` or `error` narrows it.
  */
 export type CreateManyResult = {
   /** Counts the plants, from 1. */
@@ -237,24 +234,20 @@ export type CreateManyResult = {
   readonly id: bigint;
 } & (
   | {
-      [Status in SuccessfulResult]: {
-        readonly ok: true;
-        readonly status: Status;
-        readonly plant: Plant;
-        readonly error?: undefined;
-        readonly requestId?: undefined;
-      };
-    }[SuccessfulResult]
+      readonly ok: true;
+      readonly status: SuccessfulResult;
+      readonly plant: Plant;
+      readonly error?: undefined;
+      readonly requestId?: undefined;
+    }
   | {
-      [Status in "rejected" | "failed"]: {
-        readonly ok: false;
-        readonly status: Status;
-        readonly plant?: undefined;
-        readonly error: Rejection;
-        /** Id of the request in the server's log. */
-        readonly requestId?: string | undefined;
-      };
-    }["rejected" | "failed"]
+      readonly ok: false;
+      readonly status: "rejected" | "failed";
+      readonly plant?: undefined;
+      readonly error: Rejection;
+      /** Id of the request in the server's log. */
+      readonly requestId?: string | undefined;
+    }
 );
 
 /** Checked options. */
@@ -285,16 +278,11 @@ async function* createMany(
       stopReading: source.stop,
     });
     for await (const batch of outcomes) {
-      for (const { item, result } of batch) {
-        if (result === undefined) continue;
-        yield toResult(item.identity, result as SentResult);
+      for (const [{ identity }, result] of batch) {
+        if (result !== undefined) yield toCreateManyResult(identity, result);
       }
     }
     signal.throwIfAborted();
-  } catch (error) {
-    if (!(error instanceof StoppedError)) throw error;
-    const { cause } = error;
-    throw isError(cause) ? cause : error;
   } finally {
     release();
   }
@@ -302,12 +290,13 @@ async function* createMany(
 
 type Identity = Pick<CreateManyResult, "record" | "id">;
 
-function toResult(identity: Identity, result: SentResult): CreateManyResult {
-  if (!("error" in result)) return { ...identity, ok: true, ...result };
+function toCreateManyResult(identity: Identity, result: ItemResult): CreateManyResult {
+  // Nothing is `valid`, because everything is sent.
+  if (result.ok) return { ...identity, ...result, status: result.status as SuccessfulResult };
   // The error without a response is an object with a message, as all others.
   const { message } = result.error;
   const error = result.error instanceof UnavailableError ? { message } : result.error;
-  return { ...identity, ok: false, ...result, error };
+  return { ...identity, ...result, error };
 }
 
 interface SourceItem {

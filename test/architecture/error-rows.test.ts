@@ -2,8 +2,9 @@
 import { expect, it, vi } from "vitest";
 import type * as table from "../../src/core/errors.ts";
 import { toExitCode } from "../../src/cli/command-failure.ts";
-import { concernsAllCreates, toSentResult } from "../../src/client/results.ts";
-import { toTransientFailure } from "../../src/client/create-plant.ts";
+import { isRetryable } from "../../src/client/create-plant.ts";
+import { concernsEveryCreate } from "../../src/client/create-plants.ts";
+import { toItemResult } from "../../src/client/results.ts";
 import {
   type ErrorKind,
   errorKinds,
@@ -75,15 +76,36 @@ it.each(errorKinds)("%s does what its row says", (kind) => {
   const seconds = row.retryAfterS;
   expect(new Map(sent.headers).get("Retry-After")).toBe(seconds && String(seconds));
 
-  const received = { ok: false, error: { error, message: "a message" }, attempts: 1 } as const;
-  const response = { ...received, status, requestId: undefined };
-  const [exitCode, isRetried, concernsAll, level] = expected[next];
-  expect(readLevel(error)).toBe(seconds === undefined ? level : "warn");
-  expect(toExitCode(error)).toBe(exitCode);
-  expect(toTransientFailure(response) !== undefined).toBe(isRetried);
-  expect(concernsAllCreates(error)).toBe(concernsAll);
-  expect(toSentResult(response).status).toBe(exitCode === 6 ? "failed" : "rejected");
+  expect(readLevel(error)).toBe(seconds === undefined ? expected[next][3] : "warn");
+  expectClient(error, next);
 });
+
+/** Expects that the client and the command line do what a step says. */
+function expectClient(error: number, next: NextStep): void {
+  const response = { ok: false, error: { error, message: "a message" } } as const;
+  const [exitCode, isRetried, concernsAll] = expected[next];
+  expect(toExitCode(error)).toBe(exitCode);
+  expect(isRetryable(response)).toBe(isRetried);
+  expect(concernsEveryCreate(response)).toBe(concernsAll);
+  expect(toItemResult(response).status).toBe(exitCode === 6 ? "failed" : "rejected");
+}
+
+it.each([
+  [50399, "retry"],
+  [50001, "retry"],
+  [59999, "retry"],
+  [42900, "retry"],
+  [40801, "resend"],
+  [40199, "token"],
+  [40301, "token"],
+  [40402, "server"],
+  [40501, "server"],
+  [40901, "conflict"],
+  [41401, "server"],
+  [42299, "fix"],
+  [60000, "fix"],
+  [0, "fix"],
+] as const)("%i, a number of a later version, does what its status says: %s", expectClient);
 
 it("the interface description says what the rows say", () => {
   const server = {

@@ -217,6 +217,7 @@ describe("export", () => {
     const { url, requests } = await openScriptedServer(
       errorResponse(50301, { "retry-after": "0" }),
       page,
+      json(200, "[]"),
     );
     const warning = `warning: ${url} is unavailable (error 50301), retrying\n`;
     expect(await runCli(["export", "--url", url], { env })).toExit(
@@ -224,7 +225,7 @@ describe("export", () => {
       warning,
       '{"id":1,"name":"a"}\n',
     );
-    expect(requests).toHaveLength(2);
+    expect(requests).toHaveLength(3);
   });
 
   it.each([
@@ -328,6 +329,21 @@ describe("delete", () => {
     });
     return { url, sent };
   }
+
+  it("says that a plant is gone after a lost response, and that it was absent after a refusal", async () => {
+    let deletions = 0;
+    const { url } = await openScriptedServer((response, { method, path }) => {
+      if (method === "GET") json(200, "[]")(response);
+      else if (deletions++ > 1) errorResponse(40401)(response);
+      else if (path === "/plants/1") response.destroy();
+      else errorResponse(50301, { "retry-after": "0" })(response);
+    });
+    const args = ["delete", "1", "2", "--yes", "--json", "--url", url];
+    const { exitCode, stdout, stderr } = await runCli(args, { env });
+    expect(stdout).toBe('{"id":1,"deleted":null,"gone":true}\n{"id":2,"deleted":false}\n');
+    expect(stderr).toContain("gone: the plant with the id 1\n");
+    expect(exitCode).toBe(9);
+  });
 
   it("goes on after a deletion that fails, also in later batches of standard input", async () => {
     const { url } = await openFailingServer([2, 900]);

@@ -30,13 +30,9 @@ const disconnect = (response: ServerResponse): void => void response.destroy();
 
 const common = { timeoutMs: 10_000, retries: 0, post };
 
-interface TestOptions extends Partial<SendPlantOptions> {
-  readonly onRetry?: (retry: Retry) => void;
-}
-
-function create(baseUrl: string, { onRetry, ...options }: TestOptions = {}) {
+function create(baseUrl: string, options: Partial<SendPlantOptions> = {}) {
   const request = toCreateRequest(baseUrl, "secret");
-  return sendPlant(toNewPlantJson(fern), { ...common, request, ...options }, onRetry);
+  return sendPlant(toNewPlantJson(fern), { ...common, request, ...options });
 }
 
 /** Expects that a create fails without a response of a plant store. */
@@ -184,6 +180,29 @@ describe("a failed attempt", () => {
     expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 4 });
     expect(requests).toHaveLength(4);
     expect(retries.map(({ delayMs }) => delayMs)).toEqual([0, 0, 0]);
+  });
+});
+
+describe("a server that asks to wait longer than a minute", () => {
+  it.each(["61", "3600", new Date(Date.now() + 600_000).toUTCString()])(
+    "ends the attempts: Retry-After: %s",
+    async (retryAfter) => {
+      const busy = errorResponse(50301, { "retry-after": retryAfter });
+      const { url, requests } = await openScriptedServer(busy, created);
+      const outcome = await create(url, { retries: 5 });
+      expect(outcome).toMatchObject({ ok: false, error: { error: 50301 }, attempts: 1 });
+      expect(outcome.ok ? 0 : outcome.retryAfterS).toBeGreaterThan(60);
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  it("is named in the message if it is a proxy", async () => {
+    const { url, requests } = await openScriptedServer(json(503, "", { "retry-after": "3600" }));
+    await expectUnavailable(create(url, { retries: 5 }), "gateway", {
+      message: `a proxy at ${url} responded instead of the plant store (status 503; it asks to wait 3600 s)`,
+      retryAfterS: 3600,
+    });
+    expect(requests).toHaveLength(1);
   });
 });
 
@@ -353,7 +372,7 @@ describe("aborting the signal", () => {
 
   it("ends the pause before the next attempt", async () => {
     const stop = new AbortController();
-    const busy = errorResponse(50301, { "retry-after": "3600" });
+    const busy = errorResponse(50301, { "retry-after": "60" });
     const { url, requests } = await openScriptedServer(busy);
     const onRetry = (): void => stop.abort(enough);
     const sent = create(url, { signal: stop.signal, retries: 1, onRetry });
@@ -365,7 +384,7 @@ describe("aborting the signal", () => {
 describe("the last call", () => {
   it("ends the pause before the next attempt, and returns the outcome of the last attempt", async () => {
     const stopSending = new AbortController();
-    const busy = errorResponse(50301, { "retry-after": "3600" });
+    const busy = errorResponse(50301, { "retry-after": "60" });
     const { url, requests } = await openScriptedServer(busy);
     const onRetry = (): void => stopSending.abort();
     const outcome = await create(url, { stopSending: stopSending.signal, retries: 1, onRetry });

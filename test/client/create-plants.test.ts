@@ -4,16 +4,13 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
+  type ItemResult,
   NotAPlantStoreError,
   type PlantItem,
   StoppedError,
   UnavailableError,
 } from "../../src/client/results.ts";
-import {
-  sendPlants,
-  type SendPlantsOptions,
-  type Outcome,
-} from "../../src/client/create-plants.ts";
+import { sendPlants, type SendPlantsOptions } from "../../src/client/create-plants.ts";
 import { toCreateRequest } from "../../src/client/create-plant.ts";
 import { openPool } from "../../src/client/http-pool.ts";
 import type { NewPlant } from "../../src/core/plant.ts";
@@ -72,9 +69,14 @@ function start(
   });
 }
 
+interface Outcome {
+  readonly item: TestItem;
+  readonly result: ItemResult;
+}
+
 interface Collected {
   /** Items with a result. */
-  readonly outcomes: Outcome<TestItem>[];
+  readonly outcomes: Outcome[];
   /** Lines of items without a result. */
   readonly unknown: number[];
   readonly error: unknown;
@@ -82,14 +84,14 @@ interface Collected {
 
 /** Runs to the end. @returns all outcomes, and the error of the run */
 async function run(...args: Parameters<typeof start>): Promise<Collected> {
-  const outcomes: Outcome<TestItem>[] = [];
+  const outcomes: Outcome[] = [];
   const unknown: number[] = [];
   let error: unknown;
   try {
     for await (const batch of start(...args)) {
-      for (const outcome of batch) {
-        if (outcome.result === undefined) unknown.push(outcome.item.line);
-        else outcomes.push(outcome);
+      for (const [item, result] of batch) {
+        if (result === undefined) unknown.push(item.line);
+        else outcomes.push({ item, result });
       }
     }
   } catch (thrown) {
@@ -104,7 +106,7 @@ const oneTo = (count: number): number[] => Array.from({ length: count }, (_, ind
 /** Returns the status of each outcome, or the number of its Error, or the reason for which there is no response. */
 const kindsOf = ({ outcomes }: Collected): unknown[] =>
   outcomes.map(({ result }) => {
-    if (result === undefined || !("error" in result)) return result?.status;
+    if (result.ok) return result.status;
     return result.error instanceof UnavailableError ? result.error.reason : result.error.error;
   });
 
@@ -433,7 +435,7 @@ describe("the run ends early", () => {
       else closed.push(once(socket, "close"));
     });
     for await (const [first] of start(countedItems(10), url)) {
-      expect(first?.item.line).toBe(1);
+      expect(first?.[0].line).toBe(1);
       break;
     }
     await Promise.all(closed);

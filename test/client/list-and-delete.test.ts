@@ -9,12 +9,10 @@ import {
 } from "../../src/client.ts";
 import { openPool } from "../../src/client/http-pool.ts";
 import { toCreateRequest } from "../../src/client/create-plant.ts";
-import { deletePlant } from "../../src/client/delete-plants.ts";
+import { sendDeletion } from "../../src/client/delete-plants.ts";
 import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { errorResponse, json, openScriptedServer } from "./scripted-server.ts";
-
-const next = { link: '<?limit=1&after=1>; rel="next"' };
+import { errorResponse, json, openScriptedServer, type Responder } from "./scripted-server.ts";
 
 function connect(url: string, options: object = {}): PlantClient {
   return createClient({ url, token: testToken, retries: 1, ...options });
@@ -54,7 +52,7 @@ describe("list", () => {
   });
 
   it("requests a page when the loop asks for it", async () => {
-    const { url, requests } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]', next));
+    const { url, requests } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]'));
     for await (const page of connect(url).list({ limit: 1 })) {
       expect(page).toEqual([{ id: 1n, name: "a" }]);
       break;
@@ -62,6 +60,28 @@ describe("list", () => {
     expect(requests.map(({ path, method }) => `${method} ${path}`)).toEqual([
       "GET /plants?limit=1",
     ]);
+  });
+
+  it("ends with an empty page, whatever the length of a page and the header Link say", async () => {
+    const link = { link: '<?limit=2&after=2>; Rel="NEXT"' };
+    const { url, requests } = await openScriptedServer(
+      json(200, '[{"id":1,"name":"a"}]'),
+      json(200, '[{"id":2,"name":"b"}]', link),
+      json(200, "[]", link),
+    );
+    const pages = await readPages(connect(url).list({ limit: 2 }));
+    expect(pages).toEqual([[{ id: 1n, name: "a" }], [{ id: 2n, name: "b" }]]);
+    expect(requests.map(({ path }) => path)).toEqual([
+      "/plants?limit=2",
+      "/plants?limit=2&after=1",
+      "/plants?limit=2&after=2",
+    ]);
+  });
+
+  it("adds no member that a plant has not", async () => {
+    const { url } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]'), json(200, "[]"));
+    const [page] = await readPages(connect(url).list());
+    expect(page?.map((plant) => Object.keys(plant))).toEqual([["id", "name"]]);
   });
 
   it("throws the Error of the store as a StoppedError, after retries", async () => {
@@ -88,7 +108,7 @@ describe("list", () => {
 
   it("rejects a page that is too large, and says where to continue", async () => {
     const { url } = await openScriptedServer(
-      json(200, '[{"id":1,"name":"a"}]', next),
+      json(200, '[{"id":1,"name":"a"}]'),
       json(200, `[{"id":2,"name":"${"a".repeat(17 * 1024 * 1024)}"}]`),
     );
     const error = await readPages(connect(url).list()).catch((reason: unknown) => reason);
@@ -108,7 +128,7 @@ describe("list", () => {
   });
 
   it("stops at an abort", async () => {
-    const { url } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]', next));
+    const { url } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]'));
     const controller = new AbortController();
     const reason = new Error("enough");
     const pages = connect(url).list({ signal: controller.signal });
@@ -127,30 +147,29 @@ describe("delete", () => {
     expect(await server.store.list({ limit: 1 })).toEqual([]);
   });
 
-  it("takes 40401 after a lost response as a deletion", async () => {
-    const { url } = await openScriptedServer(
-      (response) => response.destroy(),
-      errorResponse(40401),
-    );
-    expect(await connect(url).delete(1n)).toEqual({ ok: true });
+  it.each<[doubt: string, respond: Responder]>([
+    ["a lost response", (response) => response.destroy()],
+    ["a 502 of a proxy", json(502, "")],
+    ["a 504 of a proxy", json(504, "")],
+    ["50302", errorResponse(50302, { "retry-after": "0" })],
+  ])("says that a plant is gone at 40401 after %s", async (_, respond) => {
+    const { url } = await openScriptedServer(respond, errorResponse(40401));
+    expect(await connect(url).delete(1n)).toEqual({ ok: true, gone: true });
   });
 
-  it.each([
-    [50300, { ok: true }],
-    [50301, { ok: true }],
-    [40800, { error: { error: 40401 } }],
-  ])(
-    "takes 40401 as a deletion after an Error of the store, not of the request: %d",
-    async (number, result) => {
-      const { url } = await openScriptedServer(
-        errorResponse(number, { "retry-after": "0" }),
-        errorResponse(40401),
-      );
-      expect(await connect(url).delete(1n)).toMatchObject(result);
-    },
-  );
+  it.each<[refusal: string, respond: Responder]>([
+    ["40800", errorResponse(40800)],
+    ["50300", errorResponse(50300, { "retry-after": "0" })],
+    ["50301", errorResponse(50301, { "retry-after": "0" })],
+    ["50399", errorResponse(50399, { "retry-after": "0" })],
+    ["a 503 of a proxy", json(503, "", { "retry-after": "0" })],
+    ["a 429 of a proxy", json(429, "", { "retry-after": "0" })],
+  ])("returns 40401 after %s, which is a refusal", async (_, respond) => {
+    const { url } = await openScriptedServer(respond, errorResponse(40401));
+    expect(await connect(url).delete(1n)).toMatchObject({ ok: false, error: { error: 40401 } });
+  });
 
-  it("takes 40401 as a deletion, if a pool sent the request twice", async () => {
+  it("says that a plant is gone at 40401, if a pool sent the request twice", async () => {
     const { url } = await openScriptedServer(
       (response) => void response.writeHead(204).end(),
       (response) => response.destroy(),
@@ -159,8 +178,8 @@ describe("delete", () => {
     const pool = openPool(url, 1, 5000);
     const request = toCreateRequest(url, testToken);
     const options = { request, timeoutMs: 5000, retries: 1, post: pool.post };
-    expect(await deletePlant(1n, options)).toMatchObject({ ok: true });
-    expect(await deletePlant(2n, options)).toMatchObject({ ok: true });
+    expect(await sendDeletion(1n, options)).toMatchObject({ ok: true });
+    expect(await sendDeletion(2n, options)).toMatchObject({ ok: true, gone: true });
     await pool.close();
   });
 

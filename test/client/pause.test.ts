@@ -41,25 +41,24 @@ describe("the delay before a retry", () => {
     ["doubles with each attempt", 3, undefined, 0, 800],
     ["is never longer than 5 s", 50, undefined, 0, 5000],
     ["is shorter by up to a half at random", 1, undefined, 0.5, 150],
-    ["is as long as the server asks for", 1, 3000, 0, 3000],
-    ["is at most 10 s, even if the server asks for more", 1, 86_400_000, 0, 10_000],
-    ["is not shorter if the server asks for less", 2, 1, 0, 400],
+    ["is as long as the server asks for", 1, 60, 0, 60_000],
+    ["is not shorter if the server asks for less", 5, 1, 0, 3200],
     ["is 0 if the server asks for no delay", 2, 0, 0, 0],
-  ])("%s", (_rule, attempt, retryAfterMs, random, delayMs) => {
-    expect(toRetryDelayMs(attempt, retryAfterMs, random)).toBe(delayMs);
+  ])("%s", (_rule, attempt, retryAfterS, random, delayMs) => {
+    expect(toRetryDelayMs(attempt, retryAfterS, random)).toBe(delayMs);
   });
 });
 
 describe("parseRetryAfter", () => {
   const nowMs = Date.UTC(2030, 0, 1);
   it.each([
-    ["2", 2000],
+    ["2", 2],
     ["0", 0],
-    ["Tue, 01 Jan 2030 00:00:07 GMT", 7000],
+    ["Tue, 01 Jan 2030 00:00:07 GMT", 7],
     ["Mon, 31 Dec 2029 00:00:00 GMT", undefined],
     ["soon", undefined],
     ["", undefined],
-  ])("reads %j as %j ms", (text, delayMs) => {
-    expect(parseRetryAfter(text, nowMs)).toBe(delayMs);
+  ])("reads %j as %j s", (text, seconds) => {
+    expect(parseRetryAfter(text, nowMs)).toBe(seconds);
   });
 });

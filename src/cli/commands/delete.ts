@@ -48,6 +48,14 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
   run: runDelete,
 };
 
+/** Members of the line of JSON for an id. `null`: unknown. */
+const statusMembers = {
+  deleted: '"deleted":true',
+  gone: '"deleted":null,"gone":true',
+  absent: '"deleted":false',
+  failed: '"deleted":null',
+} as const;
+
 /** Number of ids from standard input that are checked, and then deleted together. */
 const batchSize = 1000;
 
@@ -75,10 +83,13 @@ async function runDelete(run: Run): Promise<void> {
   if (!isConfirmed && (readsInput || !canAsk(io))) {
     throw new UsageError(`delete removes plants from ${name} permanently: pass --yes to confirm`);
   }
-  const [deleted, missing, failed] = [new IdList(), new IdList(), new IdList()];
+  const [deleted, gone, missing, failed] = [new IdList(), new IdList(), new IdList(), new IdList()];
+  const outcomes = { deleted, gone, absent: missing, failed };
   let firstFailure: Error | undefined;
   const describeOutcome = (): string => {
-    const end = failed.count === 0 ? "" : `; failed for ${describePlants(failed)}`;
+    const end =
+      (gone.count === 0 ? "" : `; gone: ${describePlants(gone)}`) +
+      (failed.count === 0 ? "" : `; failed for ${describePlants(failed)}`);
     return deleted.count === 0
       ? `no plant was deleted from ${name}${end}`
       : `deleted ${describePlants(deleted)} from ${name}${end}`;
@@ -86,16 +97,12 @@ async function runDelete(run: Run): Promise<void> {
 
   async function report(deletions: readonly Deletion[]): Promise<void> {
     for (const deletion of deletions) {
-      if ("failure" in deletion) {
-        firstFailure ??= deletion.failure;
-        failed.add([deletion.id]);
-      } else (deletion.isDeleted ? deleted : missing).add([deletion.id]);
+      if (deletion.status === "failed") firstFailure ??= deletion.failure;
+      outcomes[deletion.status].add([deletion.id]);
     }
     if (!json) return;
     await terminal.printLines(
-      deletions.map(
-        (each) => `{"id":${each.id},"deleted":${"failure" in each ? null : each.isDeleted}}`,
-      ),
+      deletions.map(({ id, status }) => `{"id":${id},${statusMembers[status]}}`),
     );
   }
 
@@ -118,16 +125,16 @@ async function runDelete(run: Run): Promise<void> {
   } catch (error) {
     if (error instanceof Interruption) throw error;
     const absent = missing.count === 0 ? "" : `; no plant has the ${missing.describe()}`;
-    if (readsInput || deleted.count + failed.count > 0) {
+    if (readsInput || deleted.count + gone.count + failed.count > 0) {
       await terminal.note(describeOutcome() + absent);
     }
     const isOfRequest =
       error instanceof CommandError && (failed.count > 0 || error.exit === "unavailable");
-    if (deleted.count === 0 || !isOfRequest) throw error;
+    if (deleted.count + gone.count === 0 || !isOfRequest) throw error;
     const { message, hints, number } = error;
     throw new CommandError("someMissing", message, { cause: error, hints, number });
   }
-  if (deleted.count > 0 || missing.count === 0) await terminal.note(describeOutcome());
+  if (deleted.count + gone.count > 0 || missing.count === 0) await terminal.note(describeOutcome());
   if (missing.count > 0) throw toMissingError(missing, place, run);
 }
 
@@ -187,7 +194,7 @@ async function openPlace(
       get: (id) => store.get(id),
       async *delete(ids) {
         const deleted = new Set(await store.delete(ids));
-        yield ids.map((id) => ({ id, isDeleted: deleted.has(id) }));
+        yield ids.map((id) => ({ id, status: deleted.has(id) ? "deleted" : "absent" }));
       },
     }),
   );

@@ -29,8 +29,8 @@ JSON for each, on a terminal only with --json. Repeating is safe.`,
     const createRun = new CreateRun(run);
     try {
       if (createRun.options.paths.length === 0) {
-        const { sendFromFlags } = await import("./create-one.ts");
-        return await sendFromFlags(createRun);
+        const { sendOne } = await import("./create-one.ts");
+        return await sendOne(createRun);
       }
       // Most of the code.
       const { sendFromInputs } = await import("./create-many.ts");

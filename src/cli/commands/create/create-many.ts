@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Retry } from "../../../client/create-plant.ts";
 import { LocatedError } from "../../../records/located-error.ts";
-import { categorizeError, StoppedError } from "../../../client/results.ts";
+import { NotAPlantStoreError, StoppedError, UnavailableError } from "../../../client/results.ts";
+import { toNextStep } from "../../../core/errors.ts";
 import { toShellWord } from "../../../core/messages.ts";
 import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
@@ -133,7 +134,7 @@ async function sendSingle(
   }
   const plant = record?.plant ?? readNewPlant(new Uint8Array());
   const isNamed = plant instanceof LocatedError;
-  return sendOne(plant, run, { details: isNamed ? [] : [`in ${name}`], record, rejects });
+  return sendOne(run, { plant, details: isNamed ? [] : [`in ${name}`], record, rejects });
 }
 
 /** @param rejects opened directly before the first plant is sent or rejected */
@@ -181,7 +182,7 @@ async function sendMany(
   };
   const work = async (): Promise<void> => {
     for await (const batch of outcomes) {
-      if (batch.some(({ result }) => result && result.status !== "failed")) outage = undefined;
+      if (batch.some(([, result]) => result && result.status !== "failed")) outage = undefined;
       await report.add(batch);
     }
   };
@@ -216,9 +217,11 @@ async function sendMany(
 /** Ctrl-C in a pipeline ends the reader of the output too, and its end may be noticed this long before the signal. */
 const signalDelayMs = 50;
 
+const expectedErrors = [StoppedError, UnavailableError, NotAPlantStoreError, OutputError];
+
 /** Checks for a failure after which the user can resume the run. */
 function isExpected(error: unknown, { abort }: CreateRun): boolean {
-  if (error instanceof StoppedError || error instanceof OutputError) return true;
+  if (expectedErrors.some((type) => error instanceof type)) return true;
   return error instanceof CommandError && !abort.aborted;
 }
 
@@ -251,7 +254,7 @@ function toResume(
 }
 
 function hasRejectedToken({ cause }: StoppedError): boolean {
-  return "ok" in cause && categorizeError(cause.error.error) === "tokenRejected";
+  return toNextStep(cause.error.error) === "token";
 }
 
 /** Reports why a run ended early. @returns the exit code */
@@ -277,12 +280,9 @@ async function reportEnd(
 }
 
 function toEndError(failure: unknown, advice: string, context: ErrorContext): CommandError {
-  const cause: unknown = failure instanceof StoppedError ? failure.cause : failure;
-  if (failure instanceof StoppedError && "ok" in failure.cause) {
-    return toResponseError(failure.cause, context, [advice]);
-  }
+  if (failure instanceof StoppedError) return toResponseError(failure.cause, context, [advice]);
   // The advice says that the command can be repeated.
   const doubt = "the plant may or may not exist";
-  const { exit, message } = toFailure(toCommandError(cause, context.source, doubt));
-  return new CommandError(exit, `${message}; ${advice}`, { cause });
+  const { exit, message } = toFailure(toCommandError(failure, context.source, doubt));
+  return new CommandError(exit, `${message}; ${advice}`, { cause: failure });
 }

@@ -1,19 +1,24 @@
 /** A create from flags, or of the single plant of an input: sends it and prints the Plant or the Error. */
-import { type CreateRequest, type Retry, sendPlant } from "../../../client/create-plant.ts";
 import {
-  categorizeError,
-  type FinalResponse,
+  type Attempted,
+  type CreateRequest,
+  type Retry,
+  sendPlant,
+} from "../../../client/create-plant.ts";
+import {
+  type CreateResponse,
   isSendable,
   isTooLargeForProxy,
   type ItemResult,
   type NotAPlantStoreError,
   type Rejection,
+  toItemResult,
   toLocalResult,
-  toSentResult,
   UnavailableError,
 } from "../../../client/results.ts";
 import { findErrorRow, type RequestError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
+import { isError } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
@@ -23,18 +28,8 @@ import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts
 import type { NumberedRecord } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
-/**
- * Creates the plant of flags.
- *
- * @returns the exit code, once the result is printed
- * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
- */
-export function sendFromFlags(run: CreateRun): Promise<number> {
-  return sendOne(toNewPlant(run.options.plant), run);
-}
-
 /** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */
-function toNewPlant(flags: PlantFlags): NewPlant | RequestError {
+function readPlantFlags(flags: PlantFlags): NewPlant | RequestError {
   const members = new Map<string, JsonValue>();
   for (const [member, text] of Object.entries(flags)) {
     if (text !== undefined) members.set(member, toMemberValue(member, text));
@@ -50,8 +45,9 @@ const confirmations = {
   unknown: (plant: string) => `${plant} is in the store`,
 } as const;
 
-/** The input of a single plant. Flags have none: messages name the flag. */
+/** The input of a single plant. */
 interface SingleInput {
+  readonly plant: NewPlant | Rejection;
   /** Added to the message of an invalid plant: the name of the input, unless the message has it. */
   readonly details?: readonly string[];
   /** Undefined if the input is empty. */
@@ -61,26 +57,32 @@ interface SingleInput {
 }
 
 /**
- * Creates a plant.
+ * Creates the plant of an input, or of flags without one: messages name the flag.
  *
  * @returns the exit code, after the result is printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export async function sendOne(
-  plant: NewPlant | Rejection,
-  run: CreateRun,
-  { details = [], record, rejects }: SingleInput = {},
-): Promise<number> {
+export async function sendOne(run: CreateRun, input?: SingleInput): Promise<number> {
   const { isDryRun, json, url } = run.options;
+  const {
+    plant,
+    details = [],
+    record,
+    rejects,
+  } = input ?? {
+    plant: readPlantFlags(run.options.plant),
+  };
   const isToSend = isSendable(plant) && isDryRun !== true;
   const prepared = isToSend ? await prepareRequest(run) : undefined;
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.open();
-  const response = isToSend && prepared ? await send(plant, prepared.request, run) : undefined;
-  const result = response === undefined ? toLocalResult(plant) : toSentResult(response);
+  const response =
+    isToSend && prepared ? await sendAndWait(plant, prepared.request, run) : undefined;
+  const result = response === undefined ? toLocalResult(plant) : toItemResult(response);
   const id = isSendable(plant) ? plant.id : record?.content.id;
-  if ("plant" in result) {
-    await printPlant(result, id, response && "ok" in response ? response.result : "valid", run);
+  const answer = isError(response) ? undefined : response;
+  if (result.ok) {
+    await printPlant(result, id, answer === undefined ? "valid" : answer.result, run);
     return exitCodes.done.code;
   }
   if (record !== undefined) await rejects?.add([record]);
@@ -88,21 +90,19 @@ export async function sendOne(
     if (json) await printResult(result, id, run);
     throw response;
   }
-  const { toDetails } = await import("../../command-failure.ts");
-  const isError = response !== undefined && "ok" in response && !response.ok;
+  const { toDetails, toExitCode } = await import("../../command-failure.ts");
   const context = { url, source: run, tokenSource: prepared?.tokenSource };
-  const added = isError ? toDetails(response, context) : details;
-  await printError(result, id, added, run);
+  await printError(result, id, answer?.ok === false ? toDetails(answer, context) : details, run);
   const { error } = result.error;
-  return exitCodes[error === undefined ? "invalidPlant" : categorizeError(error)].code;
+  return error === undefined ? exitCodes.invalidPlant.code : toExitCode(error);
 }
 
 /** Sends a plant. @returns the response, or the error without one; a limit of a proxy rejects the plant */
-async function send(
+async function sendAndWait(
   plant: NewPlant,
   request: CreateRequest,
   run: CreateRun,
-): Promise<FinalResponse | UnavailableError | NotAPlantStoreError> {
+): Promise<Attempted<CreateResponse> | UnavailableError | NotAPlantStoreError> {
   const { options, io, terminal, abort } = run;
   const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
   const warn = async (retry: Retry): Promise<void> => {
@@ -113,8 +113,8 @@ async function send(
     if (retry.attempt === 1 && io.stderr.isTTY) void warn(retry);
   };
   const post = await selectPost(options, terminal);
-  const sendOptions = { request, timeoutMs, retries, post, signal: abort };
-  const work = () => sendPlant(toNewPlantJson(plant), sendOptions, onRetry);
+  const sendOptions = { request, timeoutMs, retries, post, signal: abort, onRetry };
+  const work = () => sendPlant(toNewPlantJson(plant), sendOptions);
   run.inDoubt = "one";
   try {
     return await (isQuiet || isVerbose
@@ -142,7 +142,7 @@ async function printResult(
     if (options.json) {
       const { toResultLine } = await import("./result-report.ts");
       await terminal.printLines([toResultLine(id, result)]);
-    } else if ("plant" in result) {
+    } else if (result.ok) {
       await terminal.printLines([toPlantJson(result.plant)]);
     } else if (result.error.error !== undefined) {
       // A record that only --strict rejects breaks no rule of the service, so there is no Error.
@@ -172,7 +172,7 @@ async function printPlant(
 }
 
 async function printError(
-  result: ItemResult & { readonly error: Rejection },
+  result: Extract<ItemResult, { readonly ok: false }>,
   id: bigint | undefined,
   details: readonly string[],
   run: CreateRun,

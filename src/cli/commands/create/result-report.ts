@@ -1,6 +1,5 @@
 /** Result lines, warnings, counts and the summary of a bulk create. */
-import type { Outcome } from "../../../client/create-plants.ts";
-import type { ItemResult, Rejection } from "../../../client/results.ts";
+import type { ItemResult } from "../../../client/results.ts";
 import { escapeUnprintable } from "../../../core/messages.ts";
 import { toPlantJson } from "../../../core/plant.ts";
 import { toInputName } from "../../input.ts";
@@ -8,7 +7,8 @@ import type { CreateRun } from "./create-run.ts";
 import { type NumberedRecord, type RecordPosition, UnknownMembers } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
-type RecordOutcome = Outcome<NumberedRecord>;
+/** A record with its result; undefined if it has to be sent again. */
+type RecordOutcome = readonly [item: NumberedRecord, result: ItemResult | undefined];
 
 /** Reports the records of one run. */
 export class RecordReport {
@@ -44,7 +44,7 @@ export class RecordReport {
     const [first] = rejects;
     try {
       // Before the lines: a line says that the record needs no further attention.
-      if (first !== undefined) await this.#rejects?.add(rejects.map(({ item }) => item));
+      if (first !== undefined) await this.#rejects?.add(rejects.map(([item]) => item));
     } catch (error) {
       await this.#report(outcomes.slice(0, first && outcomes.indexOf(first)));
       this.#setResumeAt(first);
@@ -56,7 +56,7 @@ export class RecordReport {
   /** The run that resumes this one meets all records from {@link resumeAt} on again. */
   #findRejects(outcomes: readonly RecordOutcome[]): readonly RecordOutcome[] {
     if (this.#rejects === undefined || this.resumeAt !== undefined) return [];
-    const end = outcomes.findIndex(({ result }) => result === undefined);
+    const end = outcomes.findIndex(([, result]) => result === undefined);
     return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
   }
 
@@ -74,7 +74,7 @@ export class RecordReport {
   async #report(outcomes: readonly RecordOutcome[]): Promise<void> {
     const { options, terminal } = this.#run;
     await this.#print(outcomes);
-    for (const { item, result } of outcomes) {
+    for (const [item, result] of outcomes) {
       this.bytesRead = item.bytesRead;
       // A dry run has nothing to finish: it sends nothing.
       if (result !== undefined || !options.isDryRun) this.tally.add(result?.status ?? "unfinished");
@@ -87,11 +87,11 @@ export class RecordReport {
     const resumeAtBefore = this.resumeAt;
     const lines: string[] = [];
     for (const outcome of outcomes) {
-      const { item, result } = outcome;
+      const [item, result] = outcome;
       if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
       if (result === undefined) continue;
       if (this.#hasSentences) {
-        if ("error" in result) lines.push(toRecordSentence(item, result, this.#withFile));
+        if (!result.ok) lines.push(toRecordSentence(item, result, this.#withFile));
       } else if (!this.#run.options.isQuiet || isMissing(outcome)) {
         lines.push(toRecordJson(item, result, this.#withFile));
       }
@@ -106,7 +106,7 @@ export class RecordReport {
     }
   }
 
-  #needsResend({ result }: RecordOutcome): boolean {
+  #needsResend([, result]: RecordOutcome): boolean {
     if (result === undefined) return true;
     // The file of rejects has the record already.
     if (this.#rejects !== undefined) return false;
@@ -117,15 +117,15 @@ export class RecordReport {
   #setResumeAt(outcome: RecordOutcome | undefined): void {
     // Not the record, which may be large.
     if (outcome !== undefined) {
-      const { path, line } = outcome.item;
+      const [{ path, line }] = outcome;
       this.resumeAt ??= { path, line };
     }
   }
 }
 
 /** Checks whether the plant of a record is not in the store. */
-function isMissing({ result }: RecordOutcome): boolean {
-  return result === undefined || "error" in result;
+function isMissing([, result]: RecordOutcome): boolean {
+  return result?.ok !== true;
 }
 
 function toRecordJson(
@@ -137,7 +137,7 @@ function toRecordJson(
   return `{"record":${number},${file}"line":${line},${toResultMembers(id, result)}}`;
 }
 
-type MissingResult = Extract<ItemResult, { readonly error: Rejection }>;
+type MissingResult = Extract<ItemResult, { readonly ok: false }>;
 
 /** Returns the result of a rejected or failed record as a sentence, without control characters. */
 function toRecordSentence(
@@ -162,7 +162,7 @@ export function toResultLine(id: bigint | undefined, result: ItemResult): string
 function toResultMembers(id: bigint | undefined, result: ItemResult): string {
   const idMember = id === undefined ? "" : `"id":${id},`;
   const start = `${idMember}"status":"${result.status}"`;
-  if ("plant" in result) return `${start},"plant":${toPlantJson(result.plant)}`;
+  if (result.ok) return `${start},"plant":${toPlantJson(result.plant)}`;
   const { error: rejection, requestId } = result;
   const { error, message } = rejection;
   const request = requestId === undefined ? "" : `,"requestId":${JSON.stringify(requestId)}`;
