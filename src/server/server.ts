@@ -39,7 +39,7 @@ export interface PlantServer {
   drain(): void;
   /**
    * Stops accepting connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
-   * flight get 50300. May be called twice. The store stays open.
+   * flight get 50300 or 50302. May be called twice. The store stays open.
    *
    * @param isClientLocal true if clients run on this machine: no connection is kept open for one more request
    */

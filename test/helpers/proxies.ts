@@ -34,6 +34,7 @@ export async function startProxy(
     .replaceAll("/etc/haproxy/", `${directory}/`);
   const file = join(directory, "configuration");
   await writeFile(join(directory, "down.http"), `${down}\n`);
+  await writeFile(join(directory, "lost.http"), `${down.replace("50301", "50302")}\n`);
   await writeFile(file, surround(name, changed, directory));
   const args = {
     nginx: ["-p", directory, "-c", file, "-e", "stderr"],

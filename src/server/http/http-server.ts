@@ -232,7 +232,7 @@ class Connections {
   /**
    * Stops listening and closes all connections after the responses in flight.
    *
-   * @param timeoutMs requests in flight for longer get 50300
+   * @param timeoutMs requests in flight for longer get 50300 or 50302
    * @param isClientLocal true if clients run on this machine: what they have sent arrives at once, so that no connection is
    *   kept for longer
    */
