@@ -39,7 +39,7 @@ On standard output: the file, the numbers of plants and tokens, and the version 
 store, as JSON unless it is a terminal.`,
   options: jsonOption,
   examples: ["plantstore verify plants.backup", "plantstore verify --json plants.backup"],
-  exitCodes: { ...storeExitCodes, invalidPlant: "The file is damaged" },
+  exitCodes: { ...storeExitCodes, invalidPlant: "The file is damaged, or has triggers" },
   run: runVerify,
 };
 
@@ -60,7 +60,7 @@ old store, as JSON unless it is a terminal.`,
     "plantstore restore plants.backup --store sqlite:/srv/plants.db",
   ],
   ...storeCommand,
-  exitCodes: { ...storeExitCodes, invalidPlant: "The backup is damaged" },
+  exitCodes: { ...storeExitCodes, invalidPlant: "The backup is damaged, or has triggers" },
   run: runRestore,
 };
 

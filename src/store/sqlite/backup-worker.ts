@@ -5,7 +5,7 @@ import type { StoreError } from "../../core/store.ts";
 import type { StoreContents } from "../file-work.ts";
 import { schemaVersion } from "../sql-tables.ts";
 import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
-import { openDatabaseToRead, readPragma } from "./database.ts";
+import { exclusive, findTampering, openDatabaseToRead, readPragma } from "./database.ts";
 import {
   createDamageError,
   isBusy,
@@ -51,6 +51,8 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
       // https://sqlite.org/pragma.html#pragma_integrity_check
       const finding = readPragma(database, "integrity_check(1)");
       if (finding !== "ok") throw createDamageError(path, finding);
+      const tampering = findTampering(database);
+      if (tampering !== undefined) throw createStoreError(tampering, path);
       const plants = checkPlants(database, path);
       return { plants, tokens: count("tokens"), version: schemaVersion };
     },
@@ -94,9 +96,9 @@ export async function openReplacedFile({ path, realPath }: StoreFile) {
     // Every process that has the store open holds a shared lock on the file, which excludes this one.
     database.exec(`
       PRAGMA busy_timeout = ${lockTimeoutMs};
+      ${exclusive}
       PRAGMA synchronous = FULL;
       PRAGMA fullfsync = ON;
-      PRAGMA locking_mode = EXCLUSIVE;
       BEGIN EXCLUSIVE;
       ROLLBACK;
       PRAGMA journal_mode = DELETE;
@@ -106,8 +108,7 @@ export async function openReplacedFile({ path, realPath }: StoreFile) {
       throw createStoreError(failures.locked, path);
     }
     database.exec("BEGIN EXCLUSIVE");
-    // The journal of the change to this mode, and the index of a log whose process was killed.
-    for (const suffix of ["-journal", "-shm"]) rmSync(realPath + suffix, { force: true });
+    removeLog(path, realPath);
     return {
       hasPlants: () => hasPlants(database),
       close: () => database.close(),
@@ -120,6 +121,18 @@ export async function openReplacedFile({ path, realPath }: StoreFile) {
   }
 }
 
+/** Removes what the new store would take for its own: SQLite ignores that it cannot remove a log. */
+function removeLog(path: string, realPath: string): void {
+  try {
+    for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(realPath + suffix, { force: true });
+  } catch (error) {
+    throw createStoreError(logRemains, path, error);
+  }
+}
+
+const logRemains = unusable(
+  "is not replaced, because its old log or journal cannot be removed: remove the files of the same name that end in -wal, -shm and -journal, then restore again",
+);
 const inUse: FailureKind = {
   reason: "busy",
   problem: "is in use: stop every plantstore process on it, then restore again",

@@ -1,16 +1,7 @@
 /** Backs up, verifies and restores a SQLite file, with the work on threads. Loaded on demand. */
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  statSync,
-} from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { StoreError } from "../../core/store.ts";
 import { assertDirectory, toWriteError } from "../durable-files.ts";
 import type {
@@ -136,7 +127,7 @@ export async function restoreSqliteFile(
     throw new StoreError("unusable", `the file ${source.path} is the store itself: name a backup`);
   }
   // Closing any descriptor of a file drops all locks of the process on it, so that this one is closed after the lock.
-  const descriptor = openSync(target.realPath, "r");
+  const old = await open(target.realPath, "r");
   try {
     return await useConnection(
       { ...target, access: "replaced" },
@@ -147,29 +138,29 @@ export async function restoreSqliteFile(
             `the store ${target.path} has plants: replace it with --force, which keeps it under another name`,
           );
         }
-        const oldPath = await replace(target, descriptor, source, options);
+        const oldPath = await replace(target, old, source, options);
         const { size: bytes } = statSync(target.realPath);
         return { path: target.path, plants: contents.plants, bytes, oldPath };
       },
     );
   } finally {
-    closeSync(descriptor);
+    await old.close();
   }
 }
 
 /** Replaces a locked store. @returns the path of the store before it */
 async function replace(
   { realPath }: StoreFile,
-  descriptor: number,
+  old: FileHandle,
   source: StoreFile,
   { signal, onCopy, onReplaced }: RestoreOptions,
 ): Promise<string | undefined> {
   return writePartialFile(realPath, signal, async (file) => {
     onCopy(file.readSize);
     await useWholeFile(source, (thread) => thread.call("copyTo", file.path));
-    await file.copyAccess(fstatSync(descriptor));
+    await file.copyAccess(await old.stat());
     await file.flush();
-    const oldPath = await keepOld(realPath, descriptor, signal);
+    const oldPath = await keepOld(realPath, old, signal);
     file.publish();
     onReplaced();
     return oldPath;
@@ -179,18 +170,29 @@ async function replace(
 /** Copies the store that will be replaced. A hard link in its place could remain after a kill, and `serve` rejects those. */
 async function keepOld(
   realPath: string,
-  descriptor: number,
+  old: FileHandle,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (statSync(realPath).size === 0) return undefined;
+  const stats = await old.stat();
+  if (stats.size === 0) return undefined;
   const time = new Date().toISOString().replaceAll(/[-:]/g, "");
   const oldPath = `${realPath}.replaced-${time}`;
   return writePartialFile(oldPath, signal, async (file) => {
-    const old = createReadStream("", { fd: descriptor, autoClose: false, start: 0 });
-    await pipeline(old, createWriteStream(file.path, { flags: "r+" }));
-    await file.copyAccess(fstatSync(descriptor));
+    await file.write(readChunks(old));
+    await file.copyAccess(stats);
     await file.flush();
     file.publish();
     return oldPath;
   });
+}
+
+/** Reads a file. A stream would close it, and thereby drop the lock, when its reader fails. */
+async function* readChunks(file: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunk = Buffer.allocUnsafe(2 ** 20);
+  for (let position = 0; ;) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return;
+    yield chunk.subarray(0, bytesRead);
+    position += bytesRead;
+  }
 }

@@ -21,7 +21,7 @@ import {
   toTokenValues,
 } from "../sql-tables.ts";
 import { takePage } from "../pages.ts";
-import { inTransaction, openDatabase, openDatabaseToRead } from "./database.ts";
+import { findTampering, inTransaction, openDatabase, openDatabaseToRead } from "./database.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "./driver.ts";
 import type { StoreFile } from "./store-file.ts";
 import {
@@ -82,6 +82,7 @@ export function createConnection(database: SqliteDatabase) {
       if (entries.actions.includes("delete")) database.exec("PRAGMA secure_delete = ON");
       return inTransaction(database, () => changeAll(statements, entries));
     },
+    findTampering: () => findTampering(database),
     get(id: bigint): NewPlant | undefined {
       const row = statements.findPlant.get(id) as StoredRow | undefined;
       return row && toStoredPlant(row, fromSqlText);

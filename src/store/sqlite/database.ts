@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { attempt } from "../../core/attempt.ts";
 import { syncDirectory, syncFile } from "../durable-files.ts";
 import { assertVersion, schemaVersion } from "../sql-tables.ts";
-import { createStoreError, unusable } from "../store-failure.ts";
+import { createStoreError, type FailureKind, unusable } from "../store-failure.ts";
 import {
   isBusy,
   isShortOfFiles,
@@ -44,7 +44,7 @@ const settings = `
 `;
 
 /** Keeps all other processes out, and needs no index of the log. Must come before the first read. */
-const exclusive = "PRAGMA locking_mode = EXCLUSIVE;";
+export const exclusive = "PRAGMA locking_mode = EXCLUSIVE;";
 
 /**
  * Opens a plant store to write; an empty file becomes one.
@@ -314,6 +314,42 @@ function assertCurrent(database: SqliteDatabase, path: string): void {
   const version = readVersion(database);
   if (version === 0) throw createStoreError(foreignDatabase, path);
   assertVersion(version, path);
+  const missing = database.prepare(findMissingTable).get() as { name: string } | undefined;
+  if (missing !== undefined) throw createStoreError(toNoTable(missing.name), path);
+}
+
+const storeTables = "(VALUES ('plants'), ('tokens'), ('migrations'), ('last_check'))";
+
+/** A view or a virtual table of the name is no table. */
+const findMissingTable = `
+  SELECT column1 AS name FROM ${storeTables} WHERE NOT EXISTS (
+    SELECT 1 FROM pragma_table_list
+    WHERE schema = 'main' AND type = 'table' AND lower(name) = column1
+  )`;
+
+function toNoTable(name: string): FailureKind {
+  const problem = `has no table "${name}": restore an intact backup, or choose another path`;
+  return { reason: "damaged", problem };
+}
+
+/** The triggers on the tables of the store, and on those that a foreign key changes with them. */
+const findTriggers = `
+  WITH RECURSIVE changed (name) AS (
+    SELECT column1 FROM ${storeTables}
+    UNION SELECT lower(other.name)
+    FROM changed, sqlite_schema AS other, pragma_foreign_key_list(other.name) AS key
+    WHERE other.type = 'table' AND lower(key."table") = changed.name
+  )
+  SELECT name, tbl_name FROM sqlite_schema
+  WHERE type = 'trigger' AND lower(tbl_name) IN (SELECT name FROM changed)`;
+
+/** Names the triggers of a store, which plantstore never creates. @returns the failure of a check; undefined without any */
+export function findTampering(database: SqliteDatabase): FailureKind | undefined {
+  const rows = database.prepare(findTriggers).all() as Record<"name" | "tbl_name", string>[];
+  if (rows.length === 0) return undefined;
+  const triggers = rows.map(({ name, tbl_name: table }) => `${name} on ${table}`).join(", ");
+  const problem = `has triggers of another program, which can change plants and tokens by themselves (${triggers}): remove them with DROP TRIGGER, or use another backup`;
+  return { reason: "damaged", problem };
 }
 
 /** @returns 0 for a file without the tables */

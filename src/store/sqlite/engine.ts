@@ -18,7 +18,7 @@ const createsPerCopy = 1000;
  */
 export async function openSqliteEngine(
   path: string,
-  { mustExist = false }: EngineOptions = {},
+  { mustExist = false, onWarning }: EngineOptions = {},
 ): Promise<StoreEngine> {
   assertSqliteInstalled();
   const absolutePath = resolve(path);
@@ -57,6 +57,8 @@ export async function openSqliteEngine(
   }
 
   await writer.open();
+  const tampering = await writer.call("findTampering");
+  if (tampering !== undefined) onWarning?.(`the store ${path} ${tampering.problem}`);
   try {
     // A restore may have replaced the file since it was found.
     files.assertInPlace();

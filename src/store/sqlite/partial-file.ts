@@ -1,6 +1,6 @@
 /** Writes a SQLite file that has its name only once it is complete. */
 import { renameSync, rmSync, type Stats, statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory, toWriteError } from "../durable-files.ts";
 
@@ -9,6 +9,8 @@ export interface PartialFile {
   readonly path: string;
   /** Returns the size so far, in bytes. */
   readonly readSize: () => number;
+  /** Writes the content. */
+  readonly write: (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
   /** Gives the file the owner and the mode of another one. Has an effect only for root. */
   readonly copyAccess: (from: Pick<Stats, "uid" | "gid" | "mode">) => Promise<void>;
   /** Flushes the content. */
@@ -45,6 +47,7 @@ export async function writePartialFile<T>(
       return await work({
         path,
         readSize: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+        write: (chunks) => writeFile(file, chunks),
         async copyAccess({ uid, gid, mode }) {
           // A new file belongs to the user of this process.
           if ((await file.stat()).uid !== 0) return;

@@ -3,6 +3,7 @@ import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { backupSqliteFile, verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
+import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import {
   change,
   createPages,
@@ -115,6 +116,50 @@ describe("a check", () => {
     const path = await createStore();
     await change(path, sql);
     await expectRejection(verifySqliteFile(path), "damaged", `(${problem} is not UTF-8)`);
+  });
+
+  it.each([
+    ["plants", "CREATE TRIGGER t AFTER INSERT ON plants BEGIN DELETE FROM plants; END", ""],
+    ["TOKENS", "CREATE TRIGGER t BEFORE UPDATE ON TOKENS BEGIN DELETE FROM plants; END", ""],
+    [
+      "notes",
+      `CREATE TABLE notes (plant REFERENCES Plants (id) ON DELETE CASCADE);
+      CREATE TRIGGER t AFTER DELETE ON notes BEGIN DELETE FROM plants; END`,
+      " through a foreign key",
+    ],
+  ])("finds a trigger on %s, which a create or a delete can run%s", async (table, sql) => {
+    const path = await createStore();
+    await change(path, sql);
+    const problem = `has triggers of another program, which can change plants and tokens by themselves (t on ${table}): remove them with DROP TRIGGER, or use another backup`;
+    await expectRejection(verifySqliteFile(path), "damaged", `the file ${path} ${problem}`);
+    const warnings: string[] = [];
+    const engine = await openSqliteEngine(path, { onWarning: (text) => warnings.push(text) });
+    await engine.close();
+    expect(warnings).toEqual([`the store ${path} ${problem}`]);
+  });
+
+  it.each([
+    ["a view", "CREATE VIEW plants AS SELECT 1 AS id, 'fern' AS name, NULL AS tag"],
+    ["a virtual table", "CREATE VIRTUAL TABLE plants USING fts5 (name, tag)"],
+    ["missing", ""],
+  ])("finds that the table of plants is %s", async (_what, sql) => {
+    const path = await createStore();
+    await change(path, `ALTER TABLE plants RENAME TO old; ${sql}`);
+    const problem = `the file ${path} has no table "plants": restore an intact backup`;
+    await expectRejection(verifySqliteFile(path), "damaged", problem);
+  });
+
+  it("accepts tables, indexes, views and triggers of another program beside those of the store", async () => {
+    const path = await createStore();
+    await change(
+      path,
+      `CREATE TABLE notes (plant INTEGER, text TEXT);
+      CREATE INDEX plants_by_name ON plants (name);
+      CREATE VIEW pots AS SELECT * FROM plants WHERE tag = 'pot';
+      CREATE TRIGGER n AFTER INSERT ON notes BEGIN DELETE FROM notes; END;
+      CREATE TRIGGER p INSTEAD OF DELETE ON pots BEGIN DELETE FROM notes; END`,
+    );
+    expect(await verifySqliteFile(path)).toMatchObject({ plants: 2 });
   });
 
   it("finds a page that was overwritten", async () => {

@@ -2,7 +2,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { chmod, chown, copyFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { backupSqliteFile, restoreSqliteFile } from "../../../src/store/sqlite/backup.ts";
 import { openSqliteEngine } from "../../../src/store/sqlite/engine.ts";
 import {
@@ -15,9 +15,13 @@ import {
   toWork,
 } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
+import { run } from "../../helpers/run.ts";
+import { canMountSmallDisks, openSmallDisk } from "../../helpers/small-disk.ts";
 import { isRoot } from "../../helpers/untested.ts";
 import { expectRejection } from "../expect-rejection.ts";
 import { copyCrashed, openServedStore } from "./stores.ts";
+
+const canMount = await canMountSmallDisks();
 
 describe("a restore", () => {
   async function createBackup(): Promise<string> {
@@ -115,6 +119,56 @@ describe("a restore", () => {
     );
     expect(existsSync(join(path, ".."))).toBe(false);
   });
+
+  it("of a backup with a trigger changes nothing", async () => {
+    const backup = await createBackup();
+    await change(backup, "CREATE TRIGGER t AFTER INSERT ON plants BEGIN DELETE FROM tokens; END");
+    const path = await createStore([fern]);
+    const before = await readFile(path);
+    await expectRejection(
+      restoreSqliteFile(backup, path, toWork(true)),
+      "damaged",
+      `the file ${backup} has triggers of another program`,
+    );
+    expect(await readFile(path)).toEqual(before);
+    expect(await listFiles(path)).toEqual(["plants.db"]);
+  });
+
+  it.runIf(canMount)("replaces no store whose old log cannot be removed", async () => {
+    const backup = await createBackup();
+    const path = await createStore([fern]);
+    const before = await readPlants(path);
+    await writeFile(`${path}-wal`, "");
+    // Nobody can remove a file that is mounted.
+    await run("mount", ["--bind", backup, `${path}-wal`]);
+    onTestFinished(async () => void (await run("umount", ["--lazy", `${path}-wal`])));
+    await expectRejection(
+      restoreSqliteFile(backup, path, toWork(true)),
+      "unusable",
+      "is not replaced, because its old log or journal cannot be removed: remove the files of the same name that end in -wal, -shm and -journal, then restore again",
+    );
+    expect(await readPlants(path)).toEqual(before);
+  });
+
+  it.runIf(canMount).each([[0], [10], [60]])(
+    "fails with advice on a disk that has %i kB left, and keeps the store",
+    async (kilobytes) => {
+      const backup = await createBackup();
+      const plants = createPages();
+      const path = join(await openSmallDisk(2), "plants.db");
+      await copyFile(await createStore(plants), path);
+      const { size } = await stat(path);
+      const filler = 2 ** 21 - size - kilobytes * 1000;
+      await writeFile(join(path, "../filler"), Buffer.alloc(filler));
+      await expectRejection(
+        restoreSqliteFile(backup, path, toWork(true)),
+        "full",
+        /free some space (?:on its disk|there)/,
+      );
+      expect(await listFiles(path)).toEqual(["filler", "plants.db"]);
+      expect((await readPlants(path)).plants).toEqual(plants);
+    },
+  );
 
   it("replaces a store with a damaged page, and explains what to do if its schema is damaged", async () => {
     const backup = await createBackup();
