@@ -126,7 +126,10 @@ export const exitCodes = {
     code: 3,
     meaning: "Invalid plant, locally or at the server, or damaged store or backup",
   },
-  tokenRejected: { code: 4, meaning: "No token, or the server rejected it" },
+  tokenRejected: {
+    code: 4,
+    meaning: "No token, or one that the server rejects or that may not do this",
+  },
   idTaken: { code: 5, meaning: "The id belongs to a different plant" },
   unavailable: { code: 6, meaning: "The server or the store is unavailable; a retry may succeed" },
   noPlantStore: { code: 7, meaning: "No plant store at this URL, or no secure connection to it" },

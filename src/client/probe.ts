@@ -81,7 +81,7 @@ export interface CheckTokenOptions extends CheckReadinessOptions {
 
 /** Result of a check. The error of the store need not concern the token; its message names the right path for a wrong one. */
 export type TokenCheck = (
-  | { readonly isAccepted: true }
+  | { readonly isAccepted: true; readonly mayCreate: boolean }
   | { readonly isAccepted: false; readonly response: ErrorResponse }
 ) & {
   /** The server's clock, to the second, in milliseconds since the epoch; undefined without a Date header. */
@@ -89,7 +89,8 @@ export type TokenCheck = (
 };
 
 /**
- * Checks a token with a create that cannot succeed: if the store rejects the plant, it accepted the token.
+ * Checks a token with a create that cannot succeed: if the store rejects the plant, or says that the token may not create any,
+ * it accepted the token.
  *
  * @throws UnavailableError without a response
  * @throws NotAPlantStoreError if another server responded
@@ -112,8 +113,12 @@ export async function checkToken({
     throw new NotAPlantStoreError(request.url, "it accepted a plant without an id and a name");
   }
   const serverTimeMs = readServerTime(httpResponse);
-  const isAccepted = response.error.error === errorTable.idMissing.error;
-  return isAccepted ? { isAccepted, serverTimeMs } : { isAccepted, response, serverTimeMs };
+  const { error } = response.error;
+  const mayCreate = error === errorTable.idMissing.error;
+  const isAccepted = mayCreate || error === errorTable.forbidden.error;
+  return isAccepted
+    ? { isAccepted, mayCreate, serverTimeMs }
+    : { isAccepted, response, serverTimeMs };
 }
 
 /** RFC 9110 section 6.6.1 */

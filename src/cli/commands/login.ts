@@ -103,7 +103,9 @@ async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<v
     try {
       const result = await terminal.showWhile(() => `waiting for ${url}`, send);
       if (found === undefined) return findServerProblem(result, context);
-      return result.isAccepted ? undefined : toCheckError(result.response, context);
+      if (!result.isAccepted) return toCheckError(result.response, context);
+      if (!result.mayCreate) await terminal.note("the token may not create plants");
+      return undefined;
     } catch (error) {
       return toProblem(error, run);
     }

@@ -196,8 +196,10 @@ async function checkOwnToken(
       return { ...toFinding(toCheckError(check.response, context)), facts };
     }
     const plaintext = describePlaintext(url);
+    const rights = check.mayCreate ? "" : ", but may not create plants";
     const risk = plaintext === undefined ? "" : `; ${plaintext}`;
-    return { state: plaintext ? "warning" : "ok", message: `${name}: accepted${risk}`, facts };
+    const message = `${name}: accepted${rights}${risk}`;
+    return { state: plaintext ? "warning" : "ok", message, facts };
   } catch (error) {
     const problem = toProblem(error, run);
     // Without a server on this machine, the server is the only problem: it saves a token.
