@@ -2,4 +2,4 @@
 import { createMemoryEngine } from "../../src/store/memory.ts";
 import { describeStoreContract } from "./store-contract.ts";
 
-describeStoreContract("memory", async () => createMemoryEngine());
+describeStoreContract("memory", async () => async () => createMemoryEngine(), false);

@@ -17,6 +17,7 @@ import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import { readPlantPages } from "../../src/store/pages.ts";
 import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
+import { toEntries } from "./entries.ts";
 
 const digest = "ab".repeat(32);
 const token: TokenRecord = {
@@ -60,14 +61,56 @@ const notableStrings = [
   ["a megabyte", "🌱".repeat(2 ** 18)],
 ] as const;
 
-/** Runs the contract on an engine. Every call of `openEngine` returns an empty engine. */
+/** Opens a store, the same one with each call. */
+export type Open = () => Promise<StoreEngine>;
+
+/** Reads everything of a store. */
+async function readAll(store: Pick<PlantStore, "list" | "count" | "listTokens">) {
+  const plants: NewPlant[] = [];
+  for await (const page of readPlantPages(store, { limit: Infinity })) plants.push(...page);
+  return { plants, count: await store.count({}), tokens: await store.listTokens() };
+}
+
+/** Closes a store, opens it again, and expects the same plants and tokens, and their results. */
+export async function expectKept(store: PlantStore | StoreEngine, open: Open): Promise<void> {
+  const before = await readAll(store);
+  await store.close();
+  const again = await open();
+  try {
+    expect(await readAll(again)).toStrictEqual(before);
+    const results = await again.commit(toEntries(before.plants.slice(0, 100)));
+    expect(results.filter((result) => result !== "unchanged")).toEqual([]);
+  } finally {
+    await again.close();
+  }
+}
+
+/**
+ * Runs the contract on an engine. The store of each test, and of each group of tests that share one, is opened again at the
+ * end.
+ *
+ * @param createEmpty creates an empty store, and returns what opens it
+ * @param isKept false if the store ends with its engine
+ */
 export function describeStoreContract(
   engineName: string,
-  openEngine: (onEnd?: OnEnd) => Promise<StoreEngine>,
+  createEmpty: (onEnd?: OnEnd) => Promise<Open>,
+  isKept = true,
 ): void {
+  const end = (store: PlantStore | StoreEngine, open: Open): Promise<void> =>
+    isKept ? expectKept(store, open) : store.close();
+
+  async function openEngine(): Promise<StoreEngine> {
+    const open = await createEmpty();
+    const engine = await open();
+    onTestFinished(() => end(engine, open));
+    return engine;
+  }
+
   async function openStore(): Promise<PlantStore> {
-    const store = createGroupCommitStore(await openEngine());
-    onTestFinished(() => store.close());
+    const open = await createEmpty();
+    const store = createGroupCommitStore(await open());
+    onTestFinished(() => end(store, open));
     return store;
   }
 
@@ -76,12 +119,13 @@ export function describeStoreContract(
     const ends: (() => Promise<void>)[] = [];
     let store: PlantStore;
     beforeAll(async () => {
-      store = createGroupCommitStore(await openEngine((end) => void ends.unshift(end)));
-      ends.unshift(() => store.close());
+      const open = await createEmpty((onEnd) => void ends.unshift(onEnd));
+      store = createGroupCommitStore(await open());
+      ends.unshift(() => end(store, open));
       await prepare(store);
     });
     afterAll(async () => {
-      for (const end of ends) await end();
+      for (const each of ends) await each();
     });
     return () => store;
   }
@@ -272,7 +316,6 @@ export function describeStoreContract(
 
     it("and creates them, in batches, as one after the other would", async () => {
       const engine = await openEngine();
-      onTestFinished(() => engine.close());
       const model = new Map<bigint, NewPlant>();
       const change = (entry: CommitEntry): CommitResult => {
         if (entry.kind === "delete") return model.delete(entry.id) ? "deleted" : "absent";
@@ -472,14 +515,32 @@ export function describeStoreContract(
     });
   });
 
+  describe.runIf(isKept)(`the ${engineName} engine that was not closed`, () => {
+    it("leaves what it has stored and nothing that it rejected", async () => {
+      const open = await createEmpty();
+      const [killed, next] = [await open(), await open()];
+      onTestFinished(async () => {
+        for (const engine of [killed, next]) await engine.close();
+      });
+      const fern = { id: 1n, name: "fern", tag: "pot" };
+      const moss = { id: 2n, name: "moss" };
+      expect(await killed.commit(toEntries([fern, moss, { ...fern, tag: "bed" }]))).toEqual([
+        "created",
+        "created",
+        "conflict",
+      ]);
+      expect(await killed.commit([{ kind: "delete", id: moss.id }])).toEqual(["deleted"]);
+      await killed.addToken(token);
+      expect(await readAll(next)).toEqual({ plants: [fern], count: 1, tokens: [token] });
+    });
+  });
+
   describe(`the ${engineName} engine closes`, () => {
     it("once, although it is called several times", async () => {
-      const engine = await openEngine();
+      const engine = await (await createEmpty())();
       await engine.close();
       await expect(engine.close()).resolves.toBeUndefined();
     });
-
-    const getClosed = shareStore((store) => store.close());
 
     it.each<[string, (store: PlantStore) => Promise<unknown>]>([
       ["create", (store) => store.create({ id: 1n, name: "fern" }, "reject")],
@@ -495,7 +556,9 @@ export function describeStoreContract(
       ["endToken", (store) => store.endToken({ digest, revokedAtMs: 1 })],
       ["recordTokenUse", (store) => store.recordTokenUse([digest], 1)],
     ])("and then rejects %s", async (_, call) => {
-      await expect(call(getClosed())).rejects.toMatchObject({
+      const store = createGroupCommitStore(await (await createEmpty())());
+      await store.close();
+      await expect(call(store)).rejects.toMatchObject({
         name: "StoreError",
         reason: "closed",
       });

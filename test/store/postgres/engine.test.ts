@@ -9,9 +9,10 @@ import { openEngine, openStore } from "./stores.ts";
 
 const postgres = usePostgres();
 
-describeStoreContract("postgres", async (onEnd) =>
-  openPostgresEngine(await createStoreUrl(postgres.url, onEnd)),
-);
+describeStoreContract("postgres", async (onEnd) => {
+  const url = await createStoreUrl(postgres.url, onEnd);
+  return () => openPostgresEngine(url);
+});
 
 describe("a batch of the postgres engine", () => {
   it("may contain 12 MiB of text", async () => {
