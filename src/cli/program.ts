@@ -65,11 +65,6 @@ export async function runProgram(
   } catch (error) {
     // Commander throws after it has printed help or the version.
     if (!(error instanceof CommanderError)) throw error;
-    // A command is missing. The exit code reports that even if stderr cannot be written.
-    if (error.exitCode !== exitCodes.done.code && argv.length > 0) {
-      await writeText(io.stderr, state.output).catch(() => undefined);
-      return exitCodes.usage.code;
-    }
     const version = async () => `${(await import("./version.ts")).toVersionLine(io)}\n`;
     await writeText(io.stdout, error.code === versionCode ? await version() : state.output);
     return exitCodes.done.code;
@@ -118,6 +113,7 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
         ["\nExamples:", ...command.examples, ""].join("\n  ").trimEnd(),
       ].join(""),
     )
+    .showSuggestionAfterError(false)
     .exitOverride((error) => {
       const [word = "-"] = commander.args;
       // Commander prints the help of the group for an unknown command with --help. Without the flag, it throws its error.
@@ -158,7 +154,7 @@ function toVariableNote({ options = {} }: Command): string | undefined {
   const [setting] = Object.values(options).filter(({ env }) => env !== undefined);
   if (setting === undefined) return undefined;
   const flag = toLongFlag(setting.flags);
-  return `${setting.env} sets ${flag}, and so on: see "plantstore help configuration".`;
+  return `Options also have variables, such as ${setting.env} for ${flag}.`;
 }
 
 /** A list at the end of help, in the format of commander. */
@@ -195,12 +191,11 @@ async function run(
     for (const word of words) {
       const next = found.commands.find((each) => each.name() === word);
       if (next === undefined) {
-        const commands = found.createHelp().visibleCommands(found);
         const topics = words.length === 1 ? listTopics().map(([name]) => name) : [];
-        const known = [...commands.map((each) => each.name()), ...topics];
+        const known = [...listNames(found), ...topics];
         const completions = known.filter((name) => name.startsWith(word.toLowerCase()));
         const closest = completions.length === 1 ? completions[0] : findClosestWord(word, known);
-        const advice = closest ? ` (Did you mean ${closest}?)` : `: "plantstore help" lists them`;
+        const advice = toGuess(closest) || `: "plantstore help" lists them`;
         throw new UsageError(`unknown command or topic '${word}'${advice}`);
       }
       await load((found = next), state);
@@ -273,7 +268,7 @@ function toUsageError(
     const extra = commander.args[commander.registeredArguments.length];
     return wrongUsage(operandAdvice ?? `unexpected argument '${extra}': remove it`, commander);
   }
-  const [problem = "", guess = ""] = message.replace(/^error: /, "").split("\n");
+  const problem = message.replace(/^error: /, "");
   const known = tokenAdvice === undefined ? hints : { ...hints, "--token": tokenAdvice };
   const words =
     code === "commander.unknownCommand"
@@ -283,7 +278,23 @@ function toUsageError(
         : [];
   const hint = words.find((word) => Object.hasOwn(known, word));
   if (hint !== undefined) return wrongUsage(`no '${hint}': ${known[hint]}`, commander);
-  return wrongUsage(guess === "" ? problem : `${problem} ${guess}`, commander);
+  const names =
+    code === "commander.unknownCommand"
+      ? listNames(commander)
+      : commander.options.flatMap(({ long, short }) => [long ?? "", short ?? ""]);
+  const unknown = words.find((word) => !names.includes(word));
+  return wrongUsage(problem + toGuess(unknown && findClosestWord(unknown, names)), commander);
+}
+
+function listNames(commander: Commander): readonly string[] {
+  return commander
+    .createHelp()
+    .visibleCommands(commander)
+    .map((each) => each.name());
+}
+
+function toGuess(word: string | undefined): string {
+  return word === undefined ? "" : ` (Did you mean ${word}?)`;
 }
 
 /** The one format of wrong usage: what is wrong, how the command is called, and where to read more. */

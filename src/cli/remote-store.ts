@@ -137,7 +137,7 @@ export async function useServer<T>(
   const { url } = place;
   const { tokenFile, cacert, timeoutMs, ...options } = readOptions(serverOptions, flags, io);
   const { retries } = isMany ? readOptions(bulkRetryOption, flags, io) : options;
-  await nameServer(url, io, terminal);
+  await nameServer(url, run);
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
   }

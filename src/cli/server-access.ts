@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
+import type { Run } from "./command.ts";
 import type { Io } from "./io.ts";
 import type { requestOptions } from "./options/remote.ts";
 import { parseText, type Values } from "./options/values.ts";
@@ -54,7 +55,10 @@ export async function selectPost(
 }
 
 /** Names the server of a command on stderr, if that is a terminal. */
-export async function nameServer(url: string, io: Io, terminal: Terminal): Promise<void> {
+export async function nameServer(
+  url: string,
+  { io, terminal }: Pick<Run, "io" | "terminal">,
+): Promise<void> {
   if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
 }
 

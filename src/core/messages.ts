@@ -99,42 +99,25 @@ export function toSystemReason(error: unknown): string {
   return systemReasons[code] ?? words;
 }
 
-/**
- * Returns the known word that is most similar to an unknown one, regardless of case.
- *
- * @returns undefined if no known word is within one edit, or two for more than five letters, or if all of its letters would have to change
- */
+/** Returns the only known word that differs from an unknown one in at most one letter, regardless of case. */
 export function findClosestWord(word: string, known: readonly string[]): string | undefined {
-  const maxEdits = word.length <= 5 ? 1 : 2;
-  let closest: string | undefined;
-  let fewest = maxEdits + 1;
-  for (const each of known) {
-    if (Math.abs(each.length - word.length) > maxEdits) continue;
-    const edits = countEdits(word.toLowerCase(), each.toLowerCase());
-    if (edits >= fewest || edits >= Math.min(word.length, each.length)) continue;
-    closest = each;
-    fewest = edits;
-  }
-  return closest;
+  const [closest, ...others] = known.filter(
+    (each) =>
+      Math.min(word.length, each.length) > 1 &&
+      isOneLetterOff(word.toLowerCase(), each.toLowerCase()),
+  );
+  return others.length === 0 ? closest : undefined;
 }
 
-/** Number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
-function countEdits(from: string, to: string): number {
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (const [row, letter] of Array.from(from).entries()) {
-    const current = [row + 1];
-    for (const [column, other] of Array.from(to).entries()) {
-      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
-      const isSwap = from[row - 1] === other && to[column - 1] === letter;
-      const swapped = isSwap ? (beforePrevious[column - 1] ?? 0) + 1 : replaced;
-      const [added, removed] = [(previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1];
-      current.push(Math.min(replaced, swapped, added, removed));
-    }
-    beforePrevious = previous;
-    previous = current;
-  }
-  return previous.at(-1) ?? 0;
+/** Checks for equality but for one letter that is inserted, deleted or replaced, or two neighbours that are swapped. */
+function isOneLetterOff(from: string, to: string): boolean {
+  let index = 0;
+  while (index < to.length && from[index] === to[index]) index++;
+  const [first = "", second = ""] = from.slice(index);
+  const swapped = from.slice(0, index) + second + first + from.slice(index + 2);
+  const rest = to.slice(index + 1);
+  const [kept, deleted] = [from.slice(index), from.slice(index + 1)];
+  return swapped === to || kept === rest || deleted === rest || deleted === to.slice(index);
 }
 
 /**

@@ -379,15 +379,6 @@ describe("status checks the server, the token and the clock, and finds", () => {
 });
 
 describe("the output of status", () => {
-  it.each([80, 60, 40])("fits a terminal of %i columns", async (columns) => {
-    const env = { PLANTSTORE_URL: closedUrl, NO_COLOR: "1" };
-    const options = { home: "/h", env, terminals: allTerminals, columns };
-    const { stdout } = await runCli(["status", "--all"], options);
-    const wide = stdout.split("\n").filter((line) => line.length > columns);
-    // The terminal breaks a word that is longer than a line.
-    expect(wide.filter((line) => line.trim().includes(" "))).toEqual([]);
-  });
-
   it("has colour only on a terminal", async () => {
     const options = { home, env: { PLANTSTORE_URL: closedUrl }, terminals: allTerminals };
     expect((await runCli(["status"], options)).stdout).toContain("\u001b[");

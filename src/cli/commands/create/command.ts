@@ -1,6 +1,7 @@
 /** Declares `create`. */
 import { type CommandBody, describeVariables, serverHints, tokenAdvice } from "../../command.ts";
 import { exitCodes, requestExitCodes } from "../../command-error.ts";
+import { nameServer } from "../../server-access.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
 export const createCommand: CommandBody = {
@@ -27,7 +28,9 @@ JSON for each, on a terminal only with --json. Repeating is safe.`,
   async run(run) {
     const { CreateRun } = await import("./create-run.ts");
     const createRun = new CreateRun(run);
+    const { url, isDryRun, isQuiet } = createRun.options;
     try {
+      if (!isDryRun && !isQuiet) await nameServer(url, run);
       if (createRun.options.paths.length === 0) {
         const { sendOne } = await import("./create-one.ts");
         return await sendOne(createRun);

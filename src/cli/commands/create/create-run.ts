@@ -13,7 +13,7 @@ import {
   plantOptions,
   toLongFlag,
 } from "../../options/remote.ts";
-import { findAuthorities, nameServer, warnAboutPlaintext } from "../../server-access.ts";
+import { findAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { type Flags, readOptions, type Values } from "../../options/values.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
@@ -145,9 +145,7 @@ interface PreparedRequest {
  * @throws the reason of the run's abort
  */
 export async function prepareRequest(run: CreateRun): Promise<PreparedRequest> {
-  const { options, io, terminal, abort } = run;
-  const { url, isDryRun, isQuiet } = options;
-  if (!isDryRun && !isQuiet) await nameServer(url, io, terminal);
+  const { options, io, abort } = run;
   const ca = options.isDryRun ? undefined : await findAuthorities(options, io, abort);
   const found = options.isDryRun ? undefined : await findTokenToSend(run);
   const { TRACEPARENT: trace = "" } = io.env;

@@ -152,9 +152,7 @@ async function listWarnings(
     warnings.push(`no client knows the token of this server: ${advice}`);
   }
   if (options.isDemo) {
-    warnings.push(
-      "everybody who reads the site can use the token of this demo: to list, replace and delete plants",
-    );
+    warnings.push("every reader of the site can list, replace and delete plants");
   }
   if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
     warnings.push(

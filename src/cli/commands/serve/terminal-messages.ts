@@ -29,9 +29,11 @@ export async function printBanner(
   const width = Math.max(...rows.map(({ label }) => label.length));
   const toLine = (label: string, text: string): string =>
     toItem(indent + dim(label), indent.length + width, text);
+  // With a token, they fit a line of 80 columns, so that the terminal does not break a link.
+  const toCopiedLine = (line: string): string => `${indent}${escapeUnprintable(line)}\n`;
   const shown = rows.flatMap(({ label, text, lines = [] }) => [
     toLine(label, text),
-    ...lines.map((line) => toLine("", line)),
+    ...lines.map(toCopiedLine),
   ]);
   const end = toLine("URL", url);
   const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;

@@ -64,14 +64,14 @@ describe("a plant is read", () => {
   it("from a terminal as a table with --csv, after a message", async () => {
     const stdin = "id,name\n1,fern\n";
     const { stderr } = await create(["--csv", "-"], { stdin, terminals: allTerminals });
-    expect(stderr).toMatch(/^reading plants as a table from the terminal: /);
+    expect(stderr).toMatch(/^Server: .*\nreading plants as a table from the terminal: /);
   });
 
   it("from a terminal with -, after a message", async () => {
     const result = await create(["-"], { stdin: plant, terminals: allTerminals });
     expect(result).toExit(
       0,
-      /^reading plants as JSON from the terminal: end with Ctrl-D\n.*✓.* plant \d+ is in the store\n$/,
+      /^Server: .*\nreading plants as JSON from the terminal: end with Ctrl-D\n.*✓.* plant \d+ is in the store\n$/,
       '{"name":"response"}\n',
     );
   });

@@ -786,7 +786,9 @@ describe("a terminal", () => {
     const piped = startCli(["create", "--many", "-"], { server, stdin: other, terminals });
     other.write(`${a}\n`);
     await piped.saw("1 records, ");
-    expect(run.stderr()).toBe("reading plants as JSON from the terminal: end with Ctrl-D\n");
+    expect(run.stderr()).toBe(
+      `Server: ${server.url}\nreading plants as JSON from the terminal: end with Ctrl-D\n`,
+    );
     stdin.end();
     other.end();
     expect(await Promise.all([run.finished, piped.finished])).toMatchObject([
@@ -811,7 +813,8 @@ describe("a terminal", () => {
 
   it("shows nothing in CI", async () => {
     const options = { server, env: { CI: "true" }, stdin: `${a}\n${b}\n`, terminals };
-    expect(await runCli(["create"], options)).toMatchObject({ exitCode: 0, stderr: "" });
+    const stderr = `Server: ${server.url}\n`;
+    expect(await runCli(["create"], options)).toMatchObject({ exitCode: 0, stderr });
   });
 
   it("shows only the summary with --quiet", async () => {

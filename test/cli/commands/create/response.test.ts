@@ -69,10 +69,12 @@ describe("a Plant", () => {
     ["nonsense", "plant 1 is in the store"],
   ])("with the result %s is confirmed on a terminal with %j", async (result, confirmation) => {
     const respond = json(200, '{"name":"a"}', { "x-plantstore-result": result });
-    const stderr = `\u001b[32m✓\u001b[39m ${confirmation}\n`;
-    expect(await createWith(respond, terminal)).toMatchObject({ exitCode: 0, stderr });
+    const { url, exitCode, stderr } = await createWith(respond, terminal);
+    const server = `Server: ${url}\n`;
+    expect(exitCode).toBe(0);
+    expect(stderr).toBe(`${server}\u001b[32m✓\u001b[39m ${confirmation}\n`);
     const plain = { ...terminal, env: { NO_COLOR: "1" } };
-    expect(await createWith(respond, plain)).toMatchObject({ stderr: `✓ ${confirmation}\n` });
+    expect((await createWith(respond, plain)).stderr).toMatch(new RegExp(`\n✓ ${confirmation}\n$`));
     expect(await createWith(respond)).toMatchObject({ exitCode: 0, stderr: "" });
     expect(await createWith(respond, plain, ["--quiet"])).toMatchObject({ stdout: "", stderr: "" });
   });
@@ -144,8 +146,8 @@ describe("an Error", () => {
     const options = { ...terminal, env: { NO_COLOR: "1" } };
     const rejected = await createWith(errorResponse(40102), options);
     expect(rejected.stdout).toBe('{"error":40102,"message":"message of 40102"}\n');
-    expect(rejected.stderr.replaceAll(/\s+/g, " ")).toBe(
-      'error 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it ',
+    expect(rejected.stderr).toBe(
+      `Server: ${rejected.url}\nerror 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it\n`,
     );
     const redirected = await createWith(errorResponse(40102), {
       ...options,
@@ -154,7 +156,7 @@ describe("an Error", () => {
     expect(redirected.stderr).toContain("message of 40102");
     // Without advice, stderr repeats the message.
     const unknown = await createWith(errorResponse(49999), options);
-    expect(unknown.stderr).toBe("error 49999: message of 49999\n");
+    expect(unknown.stderr).toBe(`Server: ${unknown.url}\nerror 49999: message of 49999\n`);
   });
 
   it("is red on a terminal, and plain text in a pipe", async () => {
@@ -222,7 +224,7 @@ describe("an unavailable plant store", () => {
     const failure = errorResponse(50301);
     const { url } = await openScriptedServer(failure, failure, json(200, '{"name":"a"}'));
     const message =
-      /^.*warning.*: http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\), retrying\n.*✓.* plant 1 is in the store\n$/;
+      /^Server: .*\n.*warning.*: http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\), retrying\n.*✓.* plant 1 is in the store\n$/;
     const options = { ...terminal, terminals: { stderr: true } };
     expect(await createAt(url, [], options)).toExit(0, message, '{"name":"a"}\n');
   });

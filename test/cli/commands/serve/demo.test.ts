@@ -73,7 +73,7 @@ describe("--demo", () => {
 
   it("serves all operations from a store in memory to every origin, and says what it is", async () => {
     const { url, stderr } = await serve(["--demo", "--seed", await writeSeeds(2)]);
-    expect(stderr()).toContain("everybody who reads the site can use the token of this demo");
+    expect(stderr()).toContain("every reader of the site can list, replace and delete plants");
     expect(stderr()).toContain(
       "Store: memory, 10,000 plants or 16 MiB: drops the oldest; emptied hourly",
     );
