@@ -342,8 +342,8 @@ describe("wrong usage", () => {
   });
 
   it.each([[[]], [["--no-color"]], [["token"]]])("is no command, but help: %j", async (argv) => {
-    const help = await runCli([...argv, "--help"]);
-    expect(await runCli(argv)).toPrint(help.stdout);
+    const { stdout } = await runCli([...argv, "--help"]);
+    expect(await runCli(argv)).toPrint(stdout);
   });
 
   it("rejects an argument that is not UTF-8, which Node passes on with U+FFFD", async () => {
