@@ -9,11 +9,14 @@ export const operationSets = ["create", "all"] as const;
 /** One of {@link operationSets}. */
 export type OperationSet = (typeof operationSets)[number];
 
-/** Every operation. The base path precedes the paths of those of the contract, which need a token. */
+/**
+ * Every operation. The base path precedes the paths of those of the contract, which need a token. What an operation needs decides
+ * its limits, its faults, and what runs beside it: a `change` of the store, a `page` of plants, or nothing.
+ */
 export const operations = {
-  create: { method: "POST", path: "/plants" },
-  list: { method: "GET", path: "/plants" },
-  delete: { method: "DELETE", path: "/plants/{id}" },
+  create: { method: "POST", path: "/plants", needs: "change" },
+  list: { method: "GET", path: "/plants", needs: "page" },
+  delete: { method: "DELETE", path: "/plants/{id}", needs: "change" },
   health: { method: "GET", path: "/healthz" },
   readiness: { method: "GET", path: "/readyz" },
   description: { method: "GET", path: "/openapi.json" },

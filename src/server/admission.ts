@@ -7,6 +7,9 @@ import { RequestError } from "../core/errors.ts";
  */
 export const maxWaitingBytes = 64 * 1024 * 1024;
 
+/** Maximum length of a page of plants, in bytes, unless it has one plant only. */
+export const maxPageBytes = 2 ** 20;
+
 /** Limits that keep a single client from using up the server. */
 export interface ServerLimits {
   /** Maximum size of a request body, in bytes. */
@@ -40,8 +43,8 @@ export const maxDraining = 100;
 
 /** Current load of a server. */
 export interface ServerLoad {
-  /** Creates and deletes that wait for the store. */
-  readonly creates: number;
+  /** Changes that wait for the store. */
+  readonly changes: number;
   /** Bytes of request bodies, and of responses that are not yet sent. */
   readonly waitingBytes: number;
   readonly connections: number;
@@ -53,11 +56,13 @@ export interface IdleConnection {
 }
 
 /**
- * A request that holds bytes: those of its body until its plant is stored, then those of its response until it is sent. Only
- * {@link Admission} writes the two numbers.
+ * A request that holds bytes: those of its body until its plant is stored, or of its page while it is read, then those of its
+ * response until it is sent. Only {@link Admission} writes the first three fields.
  */
 export interface ByteHolder {
   heldBytes: number;
+  /** True for a request for a page of plants. */
+  isPage: boolean;
   /** Since when the client is the reason for which the bytes are held, in milliseconds of `performance.now()`. */
   transferStartedAtMs: number;
   /** Gives up the body with this error or, if a response is being sent, the connection. */
@@ -70,6 +75,8 @@ export class Admission {
   /** Holders that wait for their client, oldest first. */
   readonly #transfers = new Set<ByteHolder>();
   #bytes = 0;
+  /** The part of them that pages have. */
+  #pageBytes = 0;
   /** Idle connections, longest idle first. */
   readonly idle = new Set<IdleConnection>();
   /** The requests whose change has reached the store: until its result is known, it may be done or not. */
@@ -82,7 +89,7 @@ export class Admission {
   }
 
   get load(): ServerLoad {
-    return { creates: this.changes.size, waitingBytes: this.#bytes, connections: this.connections };
+    return { changes: this.changes.size, waitingBytes: this.#bytes, connections: this.connections };
   }
 
   /** Number of requests in flight above which a connection is not read: fewer while many connections are busy. */
@@ -125,28 +132,51 @@ export class Admission {
   /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. An empty body fits. */
   hold(holder: ByteHolder, bytes: number): RequestError | undefined {
     if (bytes > 0 && this.#isOver(bytes)) {
-      const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
       const wasTransfer = this.#transfers.has(holder);
-      this.#makeRoom(bytes, error, (other) => this.#isSlow(other));
+      const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
+      this.#makeRoom(
+        () => this.#isOver(bytes),
+        error,
+        (other) => this.#isSlow(other),
+      );
       const isEvicted = wasTransfer && !this.#transfers.has(holder);
       if (isEvicted || this.#isOver(bytes)) return error;
     }
-    this.#bytes += bytes;
-    holder.heldBytes += bytes;
+    this.#count(holder, bytes);
     return undefined;
   }
 
   /**
-   * Counts the bytes of the response instead of those of the body. They exist, so that any transfer must make room for many. A
+   * Counts a page before it is read, as one of the maximum length. All pages have half of the memory, so that a create always
+   * finds room.
+   */
+  holdPage(holder: ByteHolder): RequestError | undefined {
+    const maxBytes = this.#limits.maxWaitingBytes / 2;
+    const isOver = (): boolean => this.#pageBytes + maxPageBytes > maxBytes;
+    if (isOver()) {
+      const error = overloaded(`${maxBytes} bytes of pages are in memory`);
+      this.#makeRoom(isOver, error, (other) => other.isPage && this.#isSlow(other));
+      if (isOver()) return error;
+    }
+    holder.isPage = true;
+    return this.hold(holder, maxPageBytes);
+  }
+
+  /**
+   * Counts the bytes of the response instead of those held before. They exist, so that any transfer must make room for many. A
    * few evict nothing: otherwise the error for an evicted body would evict the next one.
    */
   holdResponse(holder: ByteHolder, bytes: number): void {
     this.release(holder);
     if (bytes > fewBytes && this.#isOver(bytes)) {
-      this.#makeRoom(bytes, overloaded("the memory is needed"), () => true);
+      const error = overloaded("the memory is needed");
+      this.#makeRoom(
+        () => this.#isOver(bytes),
+        error,
+        () => true,
+      );
     }
-    this.#bytes += bytes;
-    holder.heldBytes = bytes;
+    this.#count(holder, bytes);
   }
 
   /** From now on, the holder waits for its client. */
@@ -162,8 +192,13 @@ export class Admission {
 
   release(holder: ByteHolder): void {
     this.#transfers.delete(holder);
-    this.#bytes -= holder.heldBytes;
-    holder.heldBytes = 0;
+    this.#count(holder, -holder.heldBytes);
+  }
+
+  #count(holder: ByteHolder, bytes: number): void {
+    holder.heldBytes += bytes;
+    this.#bytes += bytes;
+    if (holder.isPage) this.#pageBytes += bytes;
   }
 
   #isOver(bytes: number): boolean {
@@ -174,10 +209,14 @@ export class Admission {
     return performance.now() - transferStartedAtMs >= this.#limits.requestTimeoutMs / 12;
   }
 
-  #makeRoom(bytes: number, error: RequestError, mayEvict: (holder: ByteHolder) => boolean): void {
+  #makeRoom(
+    isOver: () => boolean,
+    error: RequestError,
+    mayEvict: (holder: ByteHolder) => boolean,
+  ): void {
     for (const holder of this.#transfers) {
-      if (!this.#isOver(bytes) || !mayEvict(holder)) return;
-      if (holder.heldBytes === 0) continue;
+      if (!isOver()) return;
+      if (holder.heldBytes === 0 || !mayEvict(holder)) continue;
       this.release(holder);
       holder.evict(error);
     }

@@ -13,16 +13,13 @@ import { errorRows, errorTable, type HeaderPairs, RequestError } from "../core/e
 import { quoteInput } from "../core/messages.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
-  type AcceptedCall,
   createOperations,
   type OperationFunctions,
   type OperationOptions,
   type ServerBackend,
 } from "./operations.ts";
 import {
-  type BodyResult,
   createCredentialReader,
-  type CredentialHead,
   findTraceId,
   type RequestRecord,
   type ServerRequest,
@@ -36,23 +33,32 @@ import {
   outcomeUnknown,
   type RoutedOperation,
   serverStarting,
-  type ServerResponse,
   serverStopping,
+  type ServerResponse,
   toCompleteResponse,
   toErrorResponse,
   toOptionsResponse,
 } from "./response.ts";
 
+/** A request with its operation and its credential. */
+export interface Call {
+  readonly request: ServerRequest;
+  readonly route: Route;
+  readonly digest: ReturnType<ReturnType<typeof createCredentialReader>>;
+  /** True if the server, as far as it knows now, accepts the credential. */
+  isTrusted: boolean;
+}
+
 /** Handles requests. */
 export interface Handler {
+  /** Finds the operation and the credential of a request. */
+  receive(request: ServerRequest): Call;
   /** Performs the operation of a request. Never rejects: failures are responses. */
-  handle(request: ServerRequest): Promise<CompleteResponse>;
+  handle(call: Call): Promise<CompleteResponse>;
   /** Returns the response to a request that is not performed, or to bytes that are not a request. */
   reject(error: RequestError, request?: ServerRequest): CompleteResponse;
-  /** Returns the response to a request that the stop cuts off. */
-  cutOff(request: ServerRequest | undefined): CompleteResponse;
-  /** Returns whether the server, as far as it knows now, accepts the credential of a request. */
-  accepts(request: CredentialHead): boolean;
+  /** Returns the response to a request that the stop gives up. */
+  giveUp(request: ServerRequest | undefined): CompleteResponse;
   /**
    * Reports a request when its response is sent.
    *
@@ -85,34 +91,25 @@ export function createHandler(options: HandlerOptions): Handler {
   const readCredential = createCredentialReader();
   const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
-  async function perform(request: ServerRequest, route: Route): Promise<OperationResult> {
+  async function perform(call: Call): Promise<OperationResult> {
+    const { digest, request, route } = call;
     if (route.id === undefined) return route.perform(request, options.backend());
-    const digest = readCredential(request);
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
     if (backend instanceof RequestError) return backend;
     const { authenticator } = backend;
-    const askedAtMs = performance.now();
-    while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
-    const error = authenticator.check(digest, route.operation);
-    if (error !== undefined) return error;
-    if (request.isLate) return serverStopping;
-    const readBody: AcceptedCall["readBody"] = (maxBytes, use) =>
-      request.readBody(maxBytes, (body, isLate) =>
-        isLate && !(body instanceof RequestError) ? checkAgain(body, use) : use(body),
-      );
-    /** The token may have been revoked while the body arrived. */
-    const checkAgain = async <Result>(
-      body: Uint8Array,
-      use: (body: BodyResult) => Result | Promise<Result>,
-    ): Promise<Result> => {
-      const arrivedAtMs = performance.now();
-      while (!authenticator.isFresh(digest, arrivedAtMs)) await authenticator.refresh();
-      const result = await use(authenticator.check(digest, route.operation) ?? body);
-      return result;
+    // Asked at first, and whenever the request has waited: for the start, its body or its turn.
+    const checkAgain = async (): Promise<RequestError | undefined> => {
+      const askedAtMs = performance.now();
+      while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
+      const error = authenticator.check(digest, route.operation);
+      call.isTrusted = error === undefined || authenticator.accepts(digest);
+      return error ?? request.givenUp;
     };
+    const error = await checkAgain();
+    if (error !== undefined) return error;
     // A promise of a promise takes three turns of the microtask queue.
-    const result = await route.perform({ request, readBody, id: route.id }, backend);
+    const result = await route.perform({ request, id: route.id, checkAgain }, backend);
     return result;
   }
 
@@ -142,28 +139,30 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 
   return {
-    async handle(request) {
-      const route = request.error ?? findRoute(request);
-      if (route instanceof RequestError) return complete(route, request);
-      const { operation } = route;
+    receive(request) {
+      const digest = readCredential(request);
+      const backend = options.backend();
+      // Creates may wait for the start, and are checked afterwards.
+      const isTrusted =
+        !(digest instanceof RequestError) && backend?.authenticator.accepts(digest) !== false;
+      const found = request.error ?? findRoute(request);
+      const route =
+        found instanceof RequestError ? { operation: undefined, perform: () => found } : found;
+      return { request, route, digest, isTrusted };
+    },
+    async handle(call) {
+      const { request, route } = call;
       try {
-        return complete(await perform(request, route), request, operation);
+        return complete(await perform(call), request, route.operation);
       } catch (error) {
         onError(error);
-        return complete(describeFailure(error), request, operation);
+        return complete(describeFailure(error), request, route.operation);
       }
     },
     reject,
-    cutOff(request) {
+    giveUp(request) {
       const isChanging = request !== undefined && options.admission.changes.has(request);
       return reject(isChanging ? outcomeUnknown : serverStopping, request);
-    },
-    accepts(request) {
-      const digest = readCredential(request);
-      const backend = options.backend();
-      if (digest instanceof RequestError) return false;
-      // Creates may wait for the start, and are checked afterwards.
-      return backend === undefined || backend.authenticator.accepts(digest);
     },
     report(request, response, isAborted) {
       const { commit, status, error, result, lost } = response;
@@ -209,16 +208,18 @@ function isTokenCheck(
   return hasHeader && operation === "create" && tokenCheckErrors.has(error);
 }
 
-/** The operation of a request. One of the contract has the id in its path, or an empty text. */
+/** The operation of a request; none for one that is rejected. One of the contract has the id in its path, or an empty text. */
 type Route =
   | {
       readonly operation: ContractOperationId;
       readonly id: string;
+      readonly needs: (typeof operations)[ContractOperationId]["needs"];
       readonly perform: OperationFunctions["contract"]["create"];
     }
   | {
-      readonly operation: RoutedOperation;
+      readonly operation: RoutedOperation | undefined;
       readonly id?: undefined;
+      readonly needs?: undefined;
       readonly perform: NonNullable<OperationFunctions["others"]["health"]>;
     };
 
@@ -252,7 +253,8 @@ function createRouter(
     if (method === "GET") routes.set("HEAD", route);
   };
   for (const id of contractOperations[set]) {
-    add(id, basePath, { operation: id, id: "", perform: contract[id] });
+    const { needs } = operations[id];
+    add(id, basePath, { operation: id, id: "", needs, perform: contract[id] });
   }
   for (const [id, perform] of Object.entries(others)) {
     if (perform) add(id as OperationId, "", { operation: id as OperationId, perform });

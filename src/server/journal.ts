@@ -1,5 +1,4 @@
 /** A journal of requests, for tests of clients. Only the library has one. */
-import { RequestError } from "../core/errors.ts";
 import { isError } from "../core/messages.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import type { Handler } from "./handler.ts";
@@ -84,6 +83,11 @@ export class Journal {
     for (const settle of this.#waiters) settle(new Error("the store was closed"));
   }
 
+  /** Keeps the beginning of a body for the record of its request. */
+  readonly addBody = (request: ServerRequest, body: Uint8Array): void => {
+    this.#bodies.set(request, toText(body));
+  };
+
   #add(entry: JournalEntry): void {
     this.#ring[this.#count++ % this.#maxEntries] = entry;
     const [settle] = this.#waiters;
@@ -94,10 +98,6 @@ export class Journal {
   watch(handler: Handler): Handler {
     return {
       ...handler,
-      handle: (request) => {
-        this.#watchBody(request);
-        return handler.handle(request);
-      },
       report: (request, response, isAborted) => {
         handler.report(request, response, isAborted);
         if (request === undefined || request.receivedAtMs < this.#clearedAtMs) return;
@@ -117,15 +117,6 @@ export class Journal {
         });
       },
     };
-  }
-
-  #watchBody(request: ServerRequest): void {
-    const read = request.readBody.bind(request);
-    request.readBody = (maxBytes, use) =>
-      read(maxBytes, (body, isLate) => {
-        if (!(body instanceof RequestError)) this.#bodies.set(request, toText(body));
-        return use(body, isLate);
-      });
   }
 }
 

@@ -129,7 +129,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     Number(await sources.isReady()),
   );
   const { maxInflight, maxConnections } = sources.limits;
-  addLoad("inflight_creates", "Creates that wait for the store", "creates", maxInflight);
+  addLoad("inflight_creates", "Changes that wait for the store", "changes", maxInflight);
   addLoad(
     "waiting_bytes",
     "Bytes of request bodies, and of responses that are not yet sent",

@@ -1,16 +1,17 @@
 /** The operations of the server, those of the contract and those beside it, and what they need of a store. */
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { ContractOperationId, OperationId } from "../core/contract.ts";
+import { type ContractOperationId, type OperationId, operations } from "../core/contract.ts";
 import { RequestError, toIdTakenError, toNoSuchPlantError } from "../core/errors.ts";
 import { readId, readPageQuery } from "../core/parameters.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
-import type { Admission } from "./admission.ts";
+import { type Admission, maxPageBytes } from "./admission.ts";
 import { createSelfDescription, type DescribedPlantServer } from "./docs/self-description.ts";
 import type { ServerFaults } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
-import { type BodyResult, checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
+import type { PageQueue } from "./page-queue.ts";
+import { checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
 import {
   describeFailure,
   type OperationResult,
@@ -33,15 +34,12 @@ export interface ServerBackend {
 }
 
 /** A request whose token was accepted. */
-export interface AcceptedCall {
+interface AcceptedCall {
   readonly request: ServerRequest;
   /** The id in its path, as the client wrote it; empty for a path without one. */
   readonly id: string;
-  /** As {@link ServerRequest.readBody}; checks the token again if that took time. */
-  readonly readBody: <Result>(
-    maxBytes: number,
-    use: (body: BodyResult) => Result | Promise<Result>,
-  ) => Result | Promise<Result>;
+  /** To be called after each wait. Resolves with an error if the request is not to be performed any more. */
+  readonly checkAgain: () => Promise<RequestError | undefined>;
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */
@@ -49,6 +47,15 @@ type Perform<Call, Backend> = (
   call: Call,
   backend: Backend,
 ) => OperationResult | Promise<OperationResult>;
+
+/** Checks a request before its body is read. */
+type Prepare = (call: AcceptedCall) => RequestError | Work;
+
+/** Checks the body of a change. @returns what is then done in the store */
+type Work = (
+  store: ServerBackend["store"],
+  body: Uint8Array,
+) => RequestError | (() => Promise<OperationResult>);
 
 /** The functions of the contract's operations, which get only requests whose token was accepted, and those of the others. */
 export interface OperationFunctions {
@@ -72,11 +79,18 @@ export interface OperationOptions extends ContractOptions, DescribedPlantServer 
 export function createOperations(options: OperationOptions): OperationFunctions {
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
-  const readInTurn = createSlots(maxPages);
+  const perform =
+    (id: ContractOperationId, prepare: Prepare): Perform<AcceptedCall, ServerBackend> =>
+    (call, { store }) => {
+      const work = prepare(call);
+      if (work instanceof RequestError) return work;
+      const run = operations[id].needs === "page" ? readPage : change;
+      return run(call, options, (body) => work(store, body));
+    };
   const contract: OperationFunctions["contract"] = {
-    create: (call, { store }) => createPlant(call, store, options),
-    list: (call, { store }) => listPlants(call, store, readInTurn, options),
-    delete: (call, { store }) => deletePlant(call, store, options),
+    create: perform("create", ({ request }) => prepareCreate(request, options)),
+    list: perform("list", ({ request }) => prepareList(request)),
+    delete: perform("delete", ({ id }) => prepareDelete(id)),
   };
   const others: OperationFunctions["others"] = {
     health: () => toStatusResponse("ok"),
@@ -103,89 +117,111 @@ export function createOperations(options: OperationOptions): OperationFunctions 
 /** Options for the operations of the contract. */
 interface ContractOptions {
   readonly admission: Admission;
+  readonly pages: PageQueue;
   readonly maxBodyBytes: number;
   readonly onConflict: ConflictPolicy;
   /** Receives every unexpected error and every failure of the store. Must not throw. */
   readonly onError: (error: unknown) => void;
   /** Faults, for tests of clients; none without it. */
   readonly faults?: ServerFaults | undefined;
+  /** Receives the body of each change. */
+  readonly onBody?: ((request: ServerRequest, body: Uint8Array) => void) | undefined;
 }
 
-/** Creates the plant in a request. */
-function createPlant(
-  { request, readBody }: AcceptedCall,
-  store: ServerBackend["store"],
-  options: ContractOptions,
+/** Changes the store within the limits of the server, unless the change fails on demand. A failure of the store is its result. */
+function change(
+  { request, checkAgain }: AcceptedCall,
+  { admission, faults, maxBodyBytes, onBody, onError }: ContractOptions,
+  work: (body: Uint8Array) => ReturnType<Work>,
 ): OperationResult | Promise<OperationResult> {
-  const { admission, maxBodyBytes, onConflict } = options;
-  const rejection = checkBodyHeaders(request, maxBodyBytes) ?? admission.checkChanges();
-  if (rejection !== undefined) return rejection;
-  return readBody<OperationResult>(maxBodyBytes, (body) => {
-    const plant = body instanceof RequestError ? body : readNewPlant(body);
+  // Keeps nothing of the body.
+  const count = async (run: () => Promise<OperationResult>): Promise<OperationResult> => {
+    admission.changes.add(request);
+    try {
+      return await (faults === undefined ? run() : faults.perform(run, request.signal));
+    } catch (failure) {
+      onError(failure);
+      return describeFailure(failure, true);
+    } finally {
+      admission.changes.delete(request);
+    }
+  };
+  const perform = (body: Uint8Array): OperationResult | Promise<OperationResult> => {
+    onBody?.(request, body);
+    const run = admission.checkChanges() ?? work(body);
+    return run instanceof RequestError ? run : count(run);
+  };
+  return request.readBody<OperationResult>(maxBodyBytes, (body, hasWaited) => {
+    if (body instanceof RequestError) return body;
+    return hasWaited ? checkAgain().then((error) => error ?? perform(body)) : perform(body);
+  });
+}
+
+/** Reads a page of plants when it is its turn. */
+function readPage(
+  { request, checkAgain }: AcceptedCall,
+  { pages, faults }: ContractOptions,
+  work: (body: Uint8Array) => ReturnType<Work>,
+): Promise<OperationResult> {
+  const read = () =>
+    pages.read(request, async () => {
+      const run = (await checkAgain()) ?? work(noBytes);
+      return run instanceof RequestError ? run : run();
+    });
+  return faults === undefined ? read() : faults.delay(read, request.signal);
+}
+
+const noBytes = new Uint8Array();
+
+/** Creates the plant in a request. */
+function prepareCreate(
+  request: ServerRequest,
+  { maxBodyBytes, onConflict }: ContractOptions,
+): ReturnType<Prepare> {
+  const error = checkBodyHeaders(request, maxBodyBytes);
+  if (error !== undefined) return error;
+  return (store, body) => {
+    const plant = readNewPlant(body);
     if (plant instanceof RequestError) return plant;
-    return change(request, options, async () => {
+    return async () => {
       const requestedAtMs = performance.now();
       const { result, plants } = await store.create(plant, onConflict);
       if (result === "conflict") return toIdTakenError(plant.id);
       return toPlantResponse(plant, result, toCommit(requestedAtMs, plants));
-    });
-  });
-}
-
-/**
- * Maximum number of pages that are read at a time. A page takes megabytes, which are counted once its response is complete:
- * those of 600 clients took 1.3 GB. Others need the connections of the store too.
- */
-const maxPages = 2;
-
-/** Returns a function that does work, at most `max` at a time: the rest waits for its turn. */
-function createSlots(max: number) {
-  const waiting: (() => void)[] = [];
-  let count = 0;
-  return async (work: () => Promise<OperationResult>): Promise<OperationResult> => {
-    if (count < max) count++;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) count--;
-      else next();
-    }
+    };
   };
 }
 
-/**
- * Lists a page of plants.
- *
- * @throws StoreError when the store fails
- */
-async function listPlants(
-  { request }: AcceptedCall,
-  store: ServerBackend["store"],
-  readInTurn: ReturnType<typeof createSlots>,
-  { faults }: ContractOptions,
-): Promise<OperationResult> {
-  const query = readPageQuery(toQuery(request.target));
+/** Deletes the plant of an id. The content of the body is ignored. */
+function prepareDelete(segment: string): ReturnType<Prepare> {
+  const id = readId(segment);
+  if (id instanceof RequestError) return id;
+  return (store) => async () => {
+    const requestedAtMs = performance.now();
+    const { result, plants } = await store.deletePlant(id);
+    if (result === "absent") return toNoSuchPlantError(id);
+    return toDeletedResponse(toCommit(requestedAtMs, plants));
+  };
+}
+
+/** Lists a page of plants. */
+function prepareList({ target }: ServerRequest): ReturnType<Prepare> {
+  const query = readPageQuery(toQuery(target));
   if (query instanceof RequestError) return query;
   const { limit, after: afterId } = query;
-  const read = async (): Promise<OperationResult> => {
+  return (store) => async () => {
     // One more than the page has tells whether others follow.
     const found = await store.listCommitted({ limit: limit + 1, afterId });
     const page = toPage(found, limit);
     const last = found[page.length - 1];
     if (last === undefined) return toPlantsResponse(page);
-    const isCut = page.length < found.length;
+    const isShort = page.length < found.length;
     // The store ends a page by its size too.
-    const hasMore = isCut || (await store.listCommitted({ limit: 1, afterId: last.id })).length > 0;
+    const hasMore =
+      isShort || (await store.listCommitted({ limit: 1, afterId: last.id })).length > 0;
     return toPlantsResponse(page, hasMore ? { limit, after: last.id } : undefined);
   };
-  const list = () => readInTurn(read);
-  return faults === undefined ? list() : faults.delay(list, request.signal);
 }
-
-/** Maximum length of a page, in bytes, unless it has one plant only. */
-const maxPageBytes = 2 ** 20;
 
 /** Returns the JSON of the plants of a page, which ends at its limit or before a plant that exceeds its length. */
 function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
@@ -199,45 +235,6 @@ function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
     page.push(json);
   }
   return page;
-}
-
-/** Deletes the plant of an id. */
-function deletePlant(
-  { request, id: segment, readBody }: AcceptedCall,
-  store: ServerBackend["store"],
-  options: ContractOptions,
-): OperationResult | Promise<OperationResult> {
-  const id = readId(segment);
-  if (id instanceof RequestError) return id;
-  // Its content is ignored.
-  return readBody<OperationResult>(options.maxBodyBytes, (body) => {
-    if (body instanceof RequestError) return body;
-    return change(request, options, async () => {
-      const requestedAtMs = performance.now();
-      const { result, plants } = await store.deletePlant(id);
-      if (result === "absent") return toNoSuchPlantError(id);
-      return toDeletedResponse(toCommit(requestedAtMs, plants));
-    });
-  });
-}
-
-/** Changes the store within the limits of the server, unless the change fails on demand. A failure of the store is its result. */
-async function change(
-  request: ServerRequest,
-  { admission, faults, onError }: ContractOptions,
-  work: () => Promise<OperationResult>,
-): Promise<OperationResult> {
-  const error = admission.checkChanges();
-  if (error !== undefined) return error;
-  admission.changes.add(request);
-  try {
-    return await (faults === undefined ? work() : faults.perform(work, request.signal));
-  } catch (failure) {
-    onError(failure);
-    return describeFailure(failure, true);
-  } finally {
-    admission.changes.delete(request);
-  }
 }
 
 function toCommit(requestedAtMs: number, plants: number): PlantCommit {

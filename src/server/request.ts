@@ -16,7 +16,7 @@ export const maxHeaderBytes = 16 * 1024;
 export type HttpHeaders = Readonly<Record<string, string | undefined>>;
 
 /** One request, independent of how it came. */
-export interface ServerRequest {
+export interface ServerRequest extends ByteHolder {
   readonly method: string;
   /** Request target in origin-form or absolute-form. */
   readonly target: string;
@@ -27,8 +27,11 @@ export interface ServerRequest {
   readonly error: RequestError | undefined;
   /** When its head had arrived, in milliseconds of `performance.now()`. */
   readonly receivedAtMs: number;
-  /** True if it arrived after the server began to stop. */
-  readonly isLate: boolean;
+  /**
+   * Why it is not performed any more, or not at all: its client has closed the connection, the stop has cut it off, or it arrived
+   * after the server began to stop.
+   */
+  readonly givenUp: RequestError | undefined;
   /** Aborted once the client may have left: its input has ended, or its connection is closed. Few requests need it. */
   readonly signal: AbortSignal;
   /** True if a program chose the host of its URL, which a browser did not look up. */
@@ -49,8 +52,8 @@ export interface ServerRequest {
  */
 export type BodyResult = Uint8Array | RequestError;
 
-/** Receives a body. @param isLate true if the request waited for it */
-export type UseBody<Result> = (body: BodyResult, isLate: boolean) => Result | Promise<Result>;
+/** Receives a body. @param hasWaited true if the request waited for it */
+export type UseBody<Result> = (body: BodyResult, hasWaited: boolean) => Result | Promise<Result>;
 
 /** Maximum number of entries of a {@link RecentMap}. */
 const maxRecent = 1000;
@@ -78,15 +81,13 @@ export class RecentMap<Value> {
   }
 }
 
-/** The part of a request that has its credential. */
-export type CredentialHead = Pick<ServerRequest, "headers" | "repeated">;
-
 /** Returns a function that finds the digest of a request's token, or a RequestError. It hashes each header once. */
 export function createCredentialReader() {
   const digests = new RecentMap<string>();
-  return ({ headers, repeated }: CredentialHead): ReturnType<typeof toBearerToken> => {
+  const noToken = toBearerToken([]);
+  return ({ headers, repeated }: ServerRequest): ReturnType<typeof toBearerToken> => {
     const { authorization: value } = headers;
-    if (value === undefined) return toBearerToken([]);
+    if (value === undefined) return noToken;
     const count = repeated.get("authorization");
     if (count !== undefined) return toBearerToken(Array<string>(count).fill(value));
     const known = digests.get(value);
@@ -351,7 +352,7 @@ export const requestTimedOut = new RequestError(
 );
 
 /** Error for a request whose end is missing. */
-export const requestCut = malformed(
+export const requestIncomplete = malformed(
   "the connection ended before the request did: send it again completely",
 );
 

@@ -12,6 +12,7 @@ import {
   type TlsCertificate,
 } from "./http/http-server.ts";
 import type { Journal } from "./journal.ts";
+import { PageQueue } from "./page-queue.ts";
 import { createReadiness, type ReadinessCheck, type ServerBackend } from "./operations.ts";
 import { serverStopping } from "./response.ts";
 
@@ -62,6 +63,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
   let closed: Promise<unknown> | undefined;
   const { basePath, onError } = options;
   const admission = new Admission(options);
+  const pages = new PageQueue(admission);
   const httpServer = options.listen === false ? undefined : await openHttpServer(options);
   const host = httpServer?.host;
   const httpUrl = (host === undefined ? localOrigin : httpServer?.origin) + basePath;
@@ -76,6 +78,8 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
     ...options,
     url: httpUrl,
     admission,
+    pages,
+    onBody: options.journal?.addBody,
     backend: () => backend,
     started,
     checkReadiness: readiness.check,
@@ -111,6 +115,7 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
       if (closed === undefined) {
         stoppedAtMs = performance.now();
         settleStart(serverStopping);
+        pages.stop();
         closed = Promise.all([
           connections?.stop(timeoutMs, isClientLocal),
           transport.stop(timeoutMs),
@@ -125,7 +130,10 @@ export async function openPlantServer(options: PlantServerOptions): Promise<Plan
 export interface PlantServerOptions
   extends
     HttpServerOptions,
-    Omit<HandlerOptions, "url" | "admission" | "backend" | "started" | "checkReadiness"> {
+    Omit<
+      HandlerOptions,
+      "url" | "admission" | "pages" | "onBody" | "backend" | "started" | "checkReadiness"
+    > {
   /** `false` opens no socket: requests come only through `PlantServer.fetch`. */
   readonly listen?: boolean;
   /** Records each request, which costs time and memory. */

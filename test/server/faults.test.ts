@@ -140,7 +140,7 @@ describe.each([
     using connection = await sendRaw(server.port, requests.join(""));
     expect(await connection.resultsAtEnd()).toEqual(["200", "200"]);
     expect(await server.store.get(3n)).toMatchObject({ id: 3n });
-    expect(server.server.readLoad()).toMatchObject({ creates: 0, waitingBytes: 0 });
+    expect(server.server.readLoad()).toMatchObject({ changes: 0, waitingBytes: 0 });
   });
 
   it("holds no memory if the client disconnects before it reads the responses to earlier requests", async () => {
@@ -172,7 +172,7 @@ describe.each([
     await expect.poll(() => server.records.length).toBeGreaterThan(0);
     expect(server.records.length).toBeLessThan(count - 1);
     socket.destroy();
-    const load = { creates: 0, waitingBytes: 0, connections: 0 };
+    const load = { changes: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(load);
     expect(server.records).toHaveLength(count);
   });
@@ -249,7 +249,7 @@ describe.each([
     expect(connection.received().match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
     expect(connection.received()).toMatch(/\{"name"$/);
     connection.socket.destroy();
-    const load = { creates: 0, waitingBytes: 0, connections: 0 };
+    const load = { changes: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(load);
   });
 });
@@ -284,10 +284,10 @@ describe.each([
       await expect.poll(() => server.counted).toEqual(["silent"]);
       expect(await server.store.get(1n)).toMatchObject({ id: 1n });
       expect((await exchangeRaw(server.port, healthRequest)).status).toBe(200);
-      expect(server.server.readLoad()).toMatchObject({ creates: 1 });
+      expect(server.server.readLoad()).toMatchObject({ changes: 1 });
       if (how === "closes") connection.socket.destroy();
       else connection.socket.end();
-      await expect.poll(() => server.server.readLoad().creates).toBe(0);
+      await expect.poll(() => server.server.readLoad().changes).toBe(0);
       await expect.poll(() => server.records).toHaveLength(2);
       expect(connection.received()).toBe("");
     },
@@ -340,7 +340,7 @@ describe("a delayed response", () => {
       using half = await sendRaw(server.port, toRawCreate(2));
       await expect.poll(() => server.counted).toEqual(["delayed", "delayed"]);
       connection.socket.destroy();
-      await expect.poll(() => server.server.readLoad().creates).toBe(1);
+      await expect.poll(() => server.server.readLoad().changes).toBe(1);
       // A client may close its side and still read the response.
       half.socket.end();
       expect(await half.resultsAtEnd()).toEqual(["200"]);

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { Admission } from "../../src/server/admission.ts";
-import { type BodyResult, IncomingBody, requestCut } from "../../src/server/request.ts";
+import { type BodyResult, IncomingBody, requestIncomplete } from "../../src/server/request.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -18,7 +18,7 @@ const limits = {
 
 function createTested(headers: Record<string, string> = {}, maxWaitingBytes?: number) {
   const admission = new Admission({ ...limits, ...(maxWaitingBytes && { maxWaitingBytes }) });
-  const holder = { heldBytes: 0, transferStartedAtMs: 0, evict: () => {} };
+  const holder = { heldBytes: 0, isPage: false, transferStartedAtMs: 0, evict: () => {} };
   return { admission, holder, body: new IncomingBody(holder, headers, admission) };
 }
 
@@ -83,7 +83,7 @@ describe("a body in pieces", () => {
 
   it("that is empty always fits", async () => {
     const { admission, body } = createTested({}, 5);
-    const other = { heldBytes: 0, transferStartedAtMs: 0, evict: () => {} };
+    const other = { heldBytes: 0, isPage: false, transferStartedAtMs: 0, evict: () => {} };
     admission.holdResponse(other, 6);
     body.end();
     expect(await read(body)).toEqual({ text: "", isLate: false });
@@ -104,7 +104,7 @@ describe("a body in pieces", () => {
     const { body } = createTested();
     body.add(Buffer.from("abc"));
     body.end();
-    body.end(requestCut);
+    body.end(requestIncomplete);
     expect(body.add(Buffer.from("def"))).toBe(false);
     expect(await read(body)).toEqual({ text: "abc", isLate: false });
   });
@@ -112,7 +112,7 @@ describe("a body in pieces", () => {
   it("that is given up before its read has the error as its result", async () => {
     const { admission, body } = createTested();
     body.add(Buffer.from("abc"));
-    body.end(requestCut);
+    body.end(requestIncomplete);
     expect(await read(body)).toEqual({ kind: "malformedHttp", isLate: false });
     expect(admission.load.waitingBytes).toBe(0);
   });

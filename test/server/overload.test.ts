@@ -141,7 +141,7 @@ describe("the limit of bytes in memory", () => {
     using slow = await openRawConnection(server.port);
     slow.socket.pause();
     slow.socket.write(toCreate(1));
-    await expect.poll(() => server.server.readLoad().creates).toBe(0);
+    await expect.poll(() => server.server.readLoad().changes).toBe(0);
     await expect.poll(async () => server.store.get(1n)).toBeDefined();
     expect((await exchangeRaw(server.port, toCreate(2))).body).toContain("50301");
     const responseBytes = '{"name":""}'.length + 7_000_000;
@@ -217,7 +217,7 @@ describe("the limit of connections", () => {
     reading.socket.pause();
     reading.socket.write(create(1, "a".repeat(8_000_000)));
     await expect.poll(async () => server.store.get(1n)).toBeDefined();
-    await expect.poll(() => server.server.readLoad().creates).toBe(0);
+    await expect.poll(() => server.server.readLoad().changes).toBe(0);
     expect((await exchangeRaw(server.port, create(2))).body).toContain("50301");
     reading.socket.resume();
     const [response] = await reading.responses(1);

@@ -152,7 +152,7 @@ describe("the record of a request", () => {
     await expect.poll(() => server.server.readLoad().connections).toBe(0);
     release("created");
     await expect.poll(() => server.records).toMatchObject([{ ...left, status: 200 }]);
-    expect(server.server.readLoad()).toEqual({ creates: 0, waitingBytes: 0, connections: 0 });
+    expect(server.server.readLoad()).toEqual({ changes: 0, waitingBytes: 0, connections: 0 });
     expect(server.errors).toEqual([]);
   });
 

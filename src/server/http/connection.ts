@@ -3,15 +3,15 @@ import type { Socket } from "node:net";
 // Not the global function, which tests may replace with a fake.
 import { setImmediate } from "node:timers";
 import type { HeaderPairs, RequestError } from "../../core/errors.ts";
-import { type Admission, type ByteHolder, maxPipelined } from "../admission.ts";
-import type { Handler } from "../handler.ts";
-import { requestTimedOut, type ServerRequest } from "../request.ts";
-import type { CompleteResponse } from "../response.ts";
+import { type Admission, maxPipelined } from "../admission.ts";
+import type { Call, Handler } from "../handler.ts";
+import { requestIncomplete, requestTimedOut, type ServerRequest } from "../request.ts";
+import { type CompleteResponse, serverStopping } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toText } from "./response-bytes.ts";
 import type { Slicer } from "./slicer.ts";
 
 /** A request on a connection, and the way to send its response: one of the lane, or one of node:http. */
-export interface Exchange extends ServerRequest, ByteHolder {
+export interface Exchange extends ServerRequest {
   /** True if no request is read after this one. */
   readonly isFinal: boolean;
   /** True if the whole request has arrived. */
@@ -91,8 +91,13 @@ export class Turns {
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
 interface Pending {
   readonly exchange: Exchange | undefined;
+  readonly call: Call | undefined;
   response: CompleteResponse | undefined;
-  isHandled: boolean;
+}
+
+/** Returns whether a change may run beside another one: it has the same operation and token. */
+function mayRunBeside(call: Call, running: Call | undefined): boolean {
+  return call.route.operation === running?.route.operation && call.digest === running?.digest;
 }
 
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
@@ -125,7 +130,7 @@ export class Connection {
    */
   isTrusted = false;
   readonly #edge: Edge;
-  /** Requests without a response, oldest first. The first {@link maxPipelined} are in flight, the others are queued. */
+  /** Requests without a response, oldest first. */
   readonly #queue: Pending[] = [];
   /** Requests whose response is not yet sent, oldest first. */
   readonly #unsent: Exchange[] = [];
@@ -134,6 +139,12 @@ export class Connection {
   #reader: Reader | undefined;
   /** Set once node:http has the connection. */
   #slicer: Slicer | undefined;
+  #givenUp: RequestError | undefined;
+  /** Number of requests at the beginning of the queue that were handled, or whose response is known. */
+  #started = 0;
+  /** Those of them without a response, all of the same kind. */
+  #running = 0;
+  #runningCall: Call | undefined;
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
   #leaving: AbortController | undefined;
@@ -227,10 +238,12 @@ export class Connection {
     this.#acceptedInTurn++;
     if (exchange.isFinal) this.isEnding = true;
     if (!exchange.isComplete) this.#receivingSinceMs = exchange.receivedAtMs;
+    const call = this.#edge.handler.receive(exchange);
     const hasCredential = exchange.headers["authorization"] !== undefined;
-    if (hasCredential) this.isTrusted = this.#edge.handler.accepts(exchange);
-    const pending = this.#enqueue(exchange);
-    if (this.#queue.length <= maxPipelined) this.#handle(pending);
+    if (hasCredential) this.isTrusted = call.isTrusted;
+    const pending = { exchange, call, response: undefined };
+    this.#enqueue(pending);
+    this.#startNext();
   }
 
   /**
@@ -240,18 +253,25 @@ export class Connection {
   reject(error: RequestError): void {
     this.isEnding = true;
     if (this.newest?.isComplete !== false) {
-      this.#enqueue(undefined, this.#edge.handler.reject(error));
+      const response = this.#edge.handler.reject(error);
+      this.#enqueue({ exchange: undefined, call: undefined, response });
     }
     this.#flush();
   }
 
   /** Sends an error for each request in flight, and closes the connection. */
-  cutOff(): void {
+  giveUp(): void {
     this.isEnding = true;
+    this.#givenUp = serverStopping;
     for (const pending of this.#queue) {
-      pending.response ??= this.#edge.handler.cutOff(pending.exchange);
+      pending.response ??= this.#edge.handler.giveUp(pending.exchange);
     }
     this.#flush();
+  }
+
+  /** As {@link ServerRequest.givenUp}. */
+  get givenUp(): RequestError | undefined {
+    return this.#givenUp ?? (this.socket.destroyed ? requestIncomplete : undefined);
   }
 
   /** Closes the connection after the responses in flight. */
@@ -290,28 +310,45 @@ export class Connection {
     this.#lastInputAtMs = nowMs;
   }
 
-  #enqueue(exchange: Exchange | undefined, response?: CompleteResponse): Pending {
-    const pending = { exchange, response, isHandled: false };
+  #enqueue(pending: Pending): void {
     if (this.#queue.push(pending) === 1) this.admission.idle.delete(this);
-    return pending;
   }
 
-  #handle(pending: Pending): void {
-    const { exchange } = pending;
-    if (exchange === undefined || pending.response !== undefined || pending.isHandled) return;
-    // A page of plants can be large: it waits until the client has read the responses before it.
-    const isRead = exchange.method === "GET" || exchange.method === "HEAD";
-    const isFirst = this.#queue[0] === pending && this.#unsentBytes < maxUnsentBytes;
-    if (isRead && !isFirst) return;
-    pending.isHandled = true;
-    void this.#edge.handler.handle(exchange).then((response) => {
-      if (pending.response === undefined) {
-        pending.response = response;
-        this.admission.holdResponse(exchange, response.bodyBytes);
-      }
-      // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
-      this.#edge.turns.add(this);
-    });
+  /**
+   * Handles requests one after the other, in their order (RFC 9112 section 9.3.2). Only changes with the same method and token run
+   * at the same time, up to {@link maxPipelined}.
+   */
+  #startNext(): void {
+    for (;;) {
+      const next = this.#queue[this.#started];
+      if (next === undefined || !this.#mayStart(next)) return;
+      this.#started++;
+      const { call, exchange } = next;
+      if (call === undefined || exchange === undefined || next.response !== undefined) continue;
+      this.#running++;
+      this.#runningCall = call;
+      void this.#edge.handler.handle(call).then((response) => {
+        this.#running--;
+        this.isTrusted ||= call.isTrusted;
+        if (next.response === undefined) {
+          next.response = response;
+          this.admission.holdResponse(exchange, response.bodyBytes);
+        }
+        this.#startNext();
+        // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
+        this.#edge.turns.add(this);
+      });
+    }
+  }
+
+  #mayStart({ call, response }: Pending): boolean {
+    if (call === undefined || response !== undefined) return this.#running === 0;
+    const isChange = call.route.needs === "change";
+    if (this.#running > 0) {
+      return isChange && this.#running < maxPipelined && mayRunBeside(call, this.#runningCall);
+    }
+    // Other responses can be large: they wait until the client has read those before them.
+    return isChange || (this.#started === 0 && this.#unsentBytes < maxUnsentBytes);
   }
 
   /**
@@ -330,8 +367,7 @@ export class Connection {
       const isBypass = exchange === undefined || response.lost !== undefined;
       if (isBypass && this.#unsent.length > 0) break;
       this.#queue.shift();
-      const next = this.#queue[maxPipelined - 1];
-      if (next !== undefined) this.#handle(next);
+      if (this.#started > 0) this.#started--;
       try {
         this.#send(exchange, response);
       } catch (error) {
@@ -347,7 +383,7 @@ export class Connection {
       for (const exchange of this.#unsent) this.admission.startTransfer(exchange);
     }
     // After the end of the connection too: the responses behind it release their memory then.
-    if (this.#queue[0] !== undefined) this.#handle(this.#queue[0]);
+    this.#startNext();
     this.#settle();
   }
 

@@ -1,12 +1,12 @@
 /** Requests without a socket: the Request and the Response of the Fetch standard. */
 import type { RequestError } from "../../core/errors.ts";
 import { isBytes } from "../../core/messages.ts";
-import type { Admission, ByteHolder } from "../admission.ts";
+import type { Admission } from "../admission.ts";
 import {
   type HttpHeaders,
   IncomingBody,
   noneRepeated,
-  requestCut,
+  requestIncomplete,
   requestTimedOut,
   type ServerRequest,
   toHeadError,
@@ -43,8 +43,8 @@ export class FetchTransport {
     }
     request.signal.throwIfAborted();
     const { admission, stoppedAtMs } = this.#context;
-    const isLate = stoppedAtMs() <= performance.now();
-    const fetchRequest = new FetchRequest(request, admission, isLate, this.#requestTimeoutMs);
+    const fetchRequest = new FetchRequest(request, admission, this.#requestTimeoutMs);
+    if (stoppedAtMs() <= performance.now()) fetchRequest.givenUp = serverStopping;
     const response = this.#respond(fetchRequest, request.signal);
     this.#pending.set(fetchRequest, response);
     try {
@@ -59,8 +59,8 @@ export class FetchTransport {
     const { handler } = this.#context;
     const timer = setTimeout(() => {
       for (const request of this.#pending.keys()) {
-        request.settle(handler.cutOff(request));
-        request.evict(serverStopping);
+        request.settle(handler.giveUp(request));
+        request.giveUp(serverStopping);
       }
     }, timeoutMs);
     await Promise.allSettled(this.#pending.values());
@@ -72,7 +72,7 @@ export class FetchTransport {
     const abort = (): void => request.abort(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     void handler
-      .handle(request)
+      .handle(handler.receive(request))
       .then(request.settle)
       .finally(() => admission.release(request));
     const response = request.response.then((result) => {
@@ -110,17 +110,18 @@ function toHalf(body: string): ReadableStream<Uint8Array> {
 }
 
 /** A request of the Fetch standard as the handler sees it. */
-class FetchRequest implements ServerRequest, ByteHolder {
+class FetchRequest implements ServerRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: HttpHeaders;
   readonly repeated = noneRepeated;
   readonly error: RequestError | undefined;
   readonly receivedAtMs = performance.now();
-  readonly isLate: boolean;
+  givenUp: RequestError | undefined;
   readonly signal: AbortSignal;
   readonly isOfProgram = true;
   heldBytes = 0;
+  isPage = false;
   transferStartedAtMs = 0;
   /** Resolves with the first response that {@link settle} receives. */
   readonly response: Promise<CompleteResponse>;
@@ -135,7 +136,7 @@ class FetchRequest implements ServerRequest, ByteHolder {
   #resolve: (response: CompleteResponse) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
-  constructor(request: Request, admission: Admission, isLate: boolean, requestTimeoutMs: number) {
+  constructor(request: Request, admission: Admission, requestTimeoutMs: number) {
     const { pathname, search, host } = new URL(request.url);
     const entries = [["host", host] as const, ...request.headers];
     this.method = request.method;
@@ -144,7 +145,6 @@ class FetchRequest implements ServerRequest, ByteHolder {
     const { target: url, headers } = this;
     const head = { httpVersion: "1.1", url, rawHeaders: entries.flat(), headers };
     this.error = toHeadError(head, noneRepeated);
-    this.isLate = isLate;
     this.signal = request.signal;
     this.#stream = request.body;
     // Its stream ends the body, whatever a Content-Length says.
@@ -159,7 +159,7 @@ class FetchRequest implements ServerRequest, ByteHolder {
     const result = this.#body.read(maxBytes, use);
     void this.#receive().catch((error: unknown) => {
       this.#reject(error);
-      this.#body.end(requestCut);
+      this.#body.end(requestIncomplete);
     });
     return result;
   }
@@ -195,10 +195,16 @@ class FetchRequest implements ServerRequest, ByteHolder {
     this.#interrupt();
   }
 
+  /** Performs nothing more of it. */
+  giveUp(error: RequestError): void {
+    this.givenUp ??= error;
+    this.evict(error);
+  }
+
   readonly settle = (response: CompleteResponse): void => this.#resolve(response);
 
   abort(reason: unknown): void {
-    this.evict(requestCut);
+    this.giveUp(requestIncomplete);
     if (this.#stream?.locked === false) this.#stream.cancel(reason).catch(() => {});
     this.#reject(reason);
   }

@@ -257,7 +257,7 @@ class Connections {
       setTimeout(forEach(rejectHead), Math.min(lastHeadMs, timeoutMs)),
       setTimeout(() => close((each) => each.isSettled), lastReadMs),
       setTimeout(
-        forEach((each) => each.cutOff()),
+        forEach((each) => each.giveUp()),
         timeoutMs,
       ),
       setTimeout(() => close(() => true), timeoutMs + lastResponsesMs),

@@ -8,10 +8,10 @@ import {
   IncomingBody,
   noneRepeated,
   RecentMap,
-  requestCut,
+  requestIncomplete,
   type UseBody,
 } from "../request.ts";
-import type { CompleteResponse } from "../response.ts";
+import { type CompleteResponse, serverStopping } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
 import { toText } from "./response-bytes.ts";
 
@@ -119,7 +119,7 @@ export class Lane implements Reader {
     this.#parse = parse;
     this.#handOver = handOver;
     connection.socket.on("data", this.#onData).once("end", this.#onEnd);
-    connection.socket.once("close", () => this.#arriving?.fail(requestCut));
+    connection.socket.once("close", () => this.#arriving?.fail(requestIncomplete));
     connection.use(this);
   }
 
@@ -150,7 +150,7 @@ export class Lane implements Reader {
     if (isOver) return;
     if (connection.isFull) socket.pause();
     else if (!this.#isInputEnded && (!this.hasBytes || create === "cut")) socket.resume();
-    else if (arriving !== undefined) arriving.fail(requestCut);
+    else if (arriving !== undefined) arriving.fail(requestIncomplete);
     else if (!this.hasBytes) connection.end();
     else if (connection.isSettled) this.#leave();
     else if (this.#bytes.length <= maxCutBytes) socket.resume();
@@ -182,11 +182,12 @@ class LaneExchange implements Exchange {
   readonly repeated = noneRepeated;
   readonly error = undefined;
   readonly receivedAtMs = performance.now();
-  readonly isLate: boolean;
   readonly isFinal: boolean;
   heldBytes = 0;
+  isPage = false;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
+  readonly #isLate: boolean;
   readonly #body: IncomingBody;
   #missingBytes: number;
   #hasFailed = false;
@@ -196,7 +197,7 @@ class LaneExchange implements Exchange {
     this.target = target;
     this.headers = headers;
     this.isFinal = isFinal;
-    this.isLate = connection.isLate(this.receivedAtMs);
+    this.#isLate = connection.isLate(this.receivedAtMs);
     this.#connection = connection;
     this.#body = new IncomingBody(this, headers, connection.admission);
     this.#missingBytes = bodyLength;
@@ -213,6 +214,10 @@ class LaneExchange implements Exchange {
 
   readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
     return this.#body.read(maxBytes, use);
+  }
+
+  get givenUp(): RequestError | undefined {
+    return this.#isLate ? serverStopping : this.#connection.givenUp;
   }
 
   get signal(): AbortSignal {
@@ -241,7 +246,7 @@ class LaneExchange implements Exchange {
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
     this.#hasResponse = true;
     // What still arrives is not used any more.
-    this.#body.end(requestCut);
+    this.#body.end(requestIncomplete);
     // Latin-1 is faster to write, and the same for ASCII.
     const encoding = response.bodyBytes === response.body.length ? "latin1" : "utf8";
     this.#connection.socket.write(toText(response, headers), encoding, onSent);

@@ -11,11 +11,11 @@ import {
   maxHeaderBytes,
   maxTargetBytes,
   type RawHead,
-  requestCut,
+  requestIncomplete,
   toHeadError,
   type UseBody,
 } from "../request.ts";
-import type { CompleteResponse } from "../response.ts";
+import { type CompleteResponse, serverStopping } from "../response.ts";
 import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
@@ -83,7 +83,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     // The request that arrives will not be complete. Otherwise the responses in flight are sent first.
     slicer.once("end", () => {
       const { newest } = connection;
-      if (newest?.isComplete === false) newest.fail(requestCut);
+      if (newest?.isComplete === false) newest.fail(requestIncomplete);
       else connection.end();
     });
   }
@@ -180,7 +180,7 @@ function listenTo(
  */
 function toRequestError(error: NodeJS.ErrnoException): RequestError | undefined {
   const { code = "" } = error;
-  if (code === "HPE_INVALID_EOF_STATE") return requestCut;
+  if (code === "HPE_INVALID_EOF_STATE") return requestIncomplete;
   if (code === "HPE_HEADER_OVERFLOW") return headTooLarge;
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") {
     return new RequestError("malformedHttp", "the chunk extensions are too large: leave them out");
@@ -199,13 +199,14 @@ class NodeExchange implements Exchange {
   readonly repeated: ReadonlyMap<string, number>;
   readonly error: RequestError | undefined;
   readonly receivedAtMs = performance.now();
-  readonly isLate: boolean;
   readonly isFinal: boolean;
   heldBytes = 0;
+  isPage = false;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #isLate: boolean;
   readonly #body: IncomingBody;
   readonly #maxDrainBytes: number;
   #awaitsContinue: boolean;
@@ -227,7 +228,7 @@ class NodeExchange implements Exchange {
     this.headers = headers;
     this.repeated = countRepeated(head);
     this.error = toHeadError(head, this.repeated);
-    this.isLate = connection.isLate(this.receivedAtMs);
+    this.#isLate = connection.isLate(this.receivedAtMs);
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(head) || headers["upgrade"] !== undefined;
@@ -242,7 +243,7 @@ class NodeExchange implements Exchange {
   readBody<Result>(maxBytes: number, use: UseBody<Result>): Result | Promise<Result> {
     const message = this.#message;
     // Its close event has passed.
-    if (message.destroyed) this.#body.end(requestCut);
+    if (message.destroyed) this.#body.end(requestIncomplete);
     else if (this.#awaitsContinue && !this.#hasFailed) this.#response.writeContinue();
     this.#awaitsContinue = false;
     const result = this.#body.read(maxBytes, use);
@@ -251,7 +252,7 @@ class NodeExchange implements Exchange {
       this.#body.add(piece);
     });
     message.once("end", () => this.#body.end());
-    message.once("close", () => this.#body.end(requestCut));
+    message.once("close", () => this.#body.end(requestIncomplete));
     return result;
   }
 
@@ -259,6 +260,10 @@ class NodeExchange implements Exchange {
     if (this.#response.headersSent) this.#connection.end();
     this.#hasFailed = true;
     this.#body.end(error);
+  }
+
+  get givenUp(): RequestError | undefined {
+    return this.#isLate ? serverStopping : this.#connection.givenUp;
   }
 
   get signal(): AbortSignal {
@@ -279,7 +284,7 @@ class NodeExchange implements Exchange {
 
   send(response: CompleteResponse, headers: HeaderPairs, onSent: () => void): void {
     // What still arrives is not used any more.
-    this.#body.end(requestCut);
+    this.#body.end(requestIncomplete);
     this.#response.once("close", onSent);
     const { status, body } = response;
     this.#response.writeHead(status, response.headers.concat(headers).flat()).end(body);

@@ -383,7 +383,7 @@ describe("after CONNECT", () => {
     connection.socket.write(creates.join("") + tunnel);
     await server.held.isWaiting(8);
     server.held.release("created");
-    const closed = { creates: 0, waitingBytes: 0, connections: 0 };
+    const closed = { changes: 0, waitingBytes: 0, connections: 0 };
     await expect.poll(() => server.server.readLoad()).toEqual(closed);
   });
 });

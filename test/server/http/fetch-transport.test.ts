@@ -216,7 +216,7 @@ describe("rejects with the reason of an aborted signal", () => {
     expect(body.cancelled).toEqual([reason]);
     await server.server.close(0);
     expect(await server.store.list({ limit: 1 })).toEqual([]);
-    expect(server.server.readLoad()).toMatchObject({ creates: 0, waitingBytes: 0 });
+    expect(server.server.readLoad()).toMatchObject({ changes: 0, waitingBytes: 0 });
   });
 
   it("while the store commits the plant, which is stored", async () => {

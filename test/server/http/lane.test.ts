@@ -246,6 +246,6 @@ it("fails only the request whose handling throws, with 50000", async () => {
   expect(results.flat().toSorted()).toEqual(["200", "200", "400 50000"]);
   expect(server.errors).toEqual([failure]);
   for (const { socket } of connections) socket.destroy();
-  const none = { creates: 0, waitingBytes: 0, connections: 0 };
+  const none = { changes: 0, waitingBytes: 0, connections: 0 };
   await expect.poll(() => server.server.readLoad()).toEqual(none);
 });

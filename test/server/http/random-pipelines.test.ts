@@ -37,7 +37,7 @@ it(
     // A response arrives before the server knows that it was sent.
     await expect
       .poll(() => server.server.readLoad())
-      .toMatchObject({ creates: 0, waitingBytes: 0 });
+      .toMatchObject({ changes: 0, waitingBytes: 0 });
   },
 );
 
