@@ -5,6 +5,7 @@ import {
   operations,
   type OperationSet,
 } from "./contract.ts";
+import type { ConflictPolicy } from "./store.ts";
 
 /**
  * The step that an error asks of the client:
@@ -391,12 +392,23 @@ export function toNextStep(error: number): NextStep {
   return findErrorRow(error)?.next ?? step;
 }
 
-/** Returns the names of the errors that a server with a set of operations sends, in the order of the table. */
-export function listErrorKinds(set: OperationSet): readonly ErrorKind[] {
+/** The settings of a server that decide which errors it sends. */
+export interface FailingServer {
+  readonly onConflict: ConflictPolicy;
+  /** By default `create`. */
+  readonly operations?: OperationSet | undefined;
+}
+
+/** Returns the names of the errors that a server sends, in the order of the table. */
+export function listErrorKinds({
+  onConflict,
+  operations: set = "create",
+}: FailingServer): readonly ErrorKind[] {
   const served: readonly ContractOperationId[] = contractOperations[set];
   return errorKinds.filter((kind) => {
-    const { only }: ErrorRow = errorTable[kind];
-    return only === undefined || only.some((id) => served.includes(id));
+    const { only, next }: ErrorRow = errorTable[kind];
+    const isServed = only === undefined || only.some((id) => served.includes(id));
+    return isServed && (next !== "conflict" || onConflict === "reject");
   });
 }
 

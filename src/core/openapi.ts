@@ -215,11 +215,11 @@ function describeParameter(name: ParameterName): OpenApiObject {
 
 function describeFailures(
   id: ContractOperationId,
-  { statusMode }: DescribedServer,
+  server: DescribedServer,
   examples: Examples,
 ): OpenApiObject {
-  return statusMode === "http"
-    ? describeFailuresByStatus(listFailures(id), examples)
+  return server.statusMode === "http"
+    ? describeFailuresByStatus(listFailures(id, server), examples)
     : { 400: describeFailure("unexpected error", allHeaders, examples) };
 }
 
@@ -265,11 +265,10 @@ function listNumbers(has: (row: ErrorRow) => boolean): string {
   return joinWords(errorRows.filter(has).map(({ error }) => `${error}`));
 }
 
-/** Rows of the error table that belong to an operation. */
-function listFailures(id: ContractOperationId): readonly ErrorRow[] {
-  return errorRows.filter(
-    ({ status, only }) => status === undefined && (only?.includes(id) ?? true),
-  );
+/** Rows of the error table that belong to an operation of a server. */
+function listFailures(id: ContractOperationId, server: DescribedServer): readonly ErrorRow[] {
+  const rows: readonly ErrorRow[] = listErrorKinds(server).map((kind) => errorTable[kind]);
+  return rows.filter(({ status, only }) => status === undefined && (only?.includes(id) ?? true));
 }
 
 const challengeHeader = {
@@ -328,8 +327,7 @@ function describeNewPlant(): OpenApiObject {
 function describeError(server: DescribedServer): OpenApiObject {
   const { properties, ...schema } = toSchema(errorBodySchema);
   const { error, message } = properties as Readonly<Record<keyof ErrorBody, OpenApiObject>>;
-  const kinds = listErrorKinds(server.operations ?? "create");
-  const numbers = kinds.map((kind) => errorTable[kind].error);
+  const numbers = listErrorKinds(server).map((kind) => errorTable[kind].error);
   return { ...schema, properties: { error: { ...error, examples: numbers }, message } };
 }
 
@@ -400,13 +398,13 @@ store contract, every failure has status 400. \`error\` is the status times 100,
 };
 
 /** Describes the numbers of an operation's failures. */
-function toFailureDescription(id: ContractOperationId, { statusMode }: DescribedServer): string {
+function toFailureDescription(id: ContractOperationId, server: DescribedServer): string {
   return `\
-${failureWords[statusMode ?? "contract"]}
+${failureWords[server.statusMode ?? "contract"]}
 
 | error | when |
 | --- | --- |
-${listFailures(id)
+${listFailures(id, server)
   .map(({ error, when }) => `| ${error} | ${when} |`)
   .join("\n")}
 

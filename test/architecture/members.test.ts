@@ -142,13 +142,16 @@ describe("every member of a plant survives", () => {
     );
   });
 
-  it.each(memberNames)("the form of the page: %s", (member) => {
+  it.each(memberNames)("the form and the list of the page: %s", (member) => {
     const { body } = toPageResponse({
       url: "http://localhost",
       basePath: "",
       maxBodyBytes: 1,
       onConflict: "reject",
+      operations: "all",
     });
     expect(body).toMatch(new RegExp(`<input\\s+id="${member}"\\s+data-json="(string|number)"`));
+    const [, list = ""] = /<table id="list"[^]*?<tr>([^]*?)<\/tr>/.exec(body) ?? [];
+    expect(list).toContain(`<th scope="col">${member}</th>`);
   });
 });

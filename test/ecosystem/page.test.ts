@@ -206,6 +206,18 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(await page.locator("[tabindex]").count()).toBe(0);
   });
 
+  it("has links, boxes, buttons and fields of at least 24 px, and the page of a phone is short", async () => {
+    await using whole = await startServer({ operations: "all" });
+    page = await openPage({ viewport: { width: 320, height: 667 } }, whole);
+    const small =
+      await page.evaluate(`Array.from(document.querySelectorAll("a, input, button, summary"))
+      .map((element) => [element.outerHTML, element.getBoundingClientRect()])
+      .filter(([, { width, height }]) => width > 0 && (width < 24 || height < 24))
+      .map(([html, { width, height }]) => [html, width, height])`);
+    expect(small).toEqual([]);
+    expect(await page.evaluate("document.body.scrollHeight")).toBeLessThan(6500);
+  });
+
   it("reports a plant that is already stored", async () => {
     await create({ id: "20", name: "fern" });
     await page.reload();
@@ -283,6 +295,16 @@ describe.skipIf(findBrowser() === undefined)("the page in a browser", () => {
     expect(await row.textContent()).toMatch(/^40900/);
     const { y = -1 } = (await row.boundingBox()) ?? {};
     expect(y).toBeGreaterThanOrEqual(0);
+  });
+
+  it("opens the fold of the other errors for a link to one of them", async () => {
+    expect(await page.getByText("41700").isVisible()).toBe(false);
+    await page.goto(`${new URL("/", server.url).href}#error-41700`);
+    await page.getByText("41700").waitFor();
+    const { y = -1 } = (await page.locator(":target").boundingBox()) ?? {};
+    expect(y).toBeGreaterThanOrEqual(0);
+    expect(y).toBeLessThan(720);
+    expect(page.url()).toMatch(/#error-41700$/);
   });
 
   it.each(["#token", "#id", "#name", "#tag", "#has-tag"])(

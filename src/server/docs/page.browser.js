@@ -260,6 +260,18 @@ function takeToken() {
 addEventListener("hashchange", takeToken);
 takeToken();
 
+/** Opens the fold around the target of a link: not every browser does. */
+function openFold() {
+  const target = document.getElementById(location.hash.slice(1));
+  const fold = target?.closest("details");
+  if (!fold || fold.open) return;
+  fold.open = true;
+  target?.scrollIntoView();
+}
+
+addEventListener("hashchange", openFold);
+openFold();
+
 /**
  * @param {HTMLElement} command
  * @param {HTMLElement} button

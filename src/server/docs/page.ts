@@ -4,11 +4,7 @@ import { readFileSync } from "node:fs";
 import { operations } from "../../core/contract.ts";
 import { type ErrorKind, errorTable, listErrorKinds } from "../../core/errors.ts";
 import { int64Max, int64Min } from "../../core/plant.ts";
-import {
-  createOpenApiDocument,
-  type DescribedServer,
-  type OpenApiObject,
-} from "../../core/openapi.ts";
+import { createOpenApiDocument, type DescribedServer } from "../../core/openapi.ts";
 import { toShellWord } from "../../core/messages.ts";
 import type { ServerResponse } from "../response.ts";
 
@@ -75,7 +71,9 @@ function toPage(server: PageServer): string {
   const set = server.operations ?? "create";
   const hasAll = set === "all";
   const failureStatus = statusMode === "http" ? "4xx or 5xx" : "400";
-  const description = createOpenApiDocument(server);
+  const { components } = createOpenApiDocument(server);
+  const { schemas } = components as unknown as { schemas: Schemas };
+  const kinds = listErrorKinds(server);
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
     path: toHtml(basePath + operations.create.path),
@@ -93,10 +91,10 @@ function toPage(server: PageServer): string {
     int64Min: String(int64Min),
     int64Max: String(int64Max),
     maxBodyBytes: maxBodyBytes.toLocaleString("en"),
-    newPlantMembers: toMembersTable({ "": "NewPlant" }, description),
+    newPlantMembers: toMembersTable({ "": "NewPlant" }, schemas),
     responseMembers: toMembersTable(
       { "200: Plant": "Plant", [`${failureStatus}: Error`]: "Error" },
-      description,
+      schemas,
     ),
     conflict:
       onConflict === "reject"
@@ -106,9 +104,10 @@ function toPage(server: PageServer): string {
       statusMode === "http"
         ? "This server sends that status (<code>--status-mode http</code>). The plant store contract sends 400 for every failure."
         : "Every failed create has the status 400: tell failures apart by <code>error</code>.",
-    errorRows: listErrorKinds(set)
-      .filter((kind) => kind !== "idTaken" || onConflict === "reject")
-      .map(toErrorRow)
+    frequentErrors: toErrorTable(kinds.filter((kind) => frequentErrors.has(kind))),
+    otherErrors: toErrorTable(kinds.filter((kind) => !frequentErrors.has(kind))),
+    plantColumns: listMembers({ $ref: "NewPlant" }, schemas)
+      .map(([name]) => `<th scope="col">${toHtml(name)}</th>`)
       .join("\n"),
   };
   const parts: Readonly<Record<string, string>> = {
@@ -128,6 +127,30 @@ function toPage(server: PageServer): string {
 /** Links to the other operations. */
 const otherLinks = `<a href="#plants">Plants</a> <a href="#get">GET</a> <a href="#delete">DELETE</a>`;
 
+/** Errors that most clients meet. The page folds the others. */
+const frequentErrors: ReadonlySet<ErrorKind> = new Set([
+  "notJson",
+  "noCredential",
+  "unknownToken",
+  "noSuchPlant",
+  "idTaken",
+  "notJsonType",
+  "idMissing",
+  "idNotInteger",
+  "nameMissing",
+  "overloaded",
+]);
+
+function toErrorTable(kinds: readonly ErrorKind[]): string {
+  const heads = ["error", "when", "what to do"].map((text) => `<th scope="col">${text}</th>`);
+  return `<table>
+<thead><tr>${heads.join("")}</tr></thead>
+<tbody>
+${kinds.map(toErrorRow).join("\n")}
+</tbody>
+</table>`;
+}
+
 function toErrorRow(kind: ErrorKind): string {
   const { error, when, remedy } = errorTable[kind];
   const cells = [when, remedy].map((text) => `<td>${toHtml(text)}</td>`);
@@ -145,16 +168,15 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
+/** Schemas by name. */
+type Schemas = Readonly<Record<string, Schema>>;
+
 /**
  * Lists the members of schemas in a table.
  *
  * @param names of the schemas, each below its title; a title can be empty
  */
-function toMembersTable(
-  names: Readonly<Record<string, string>>,
-  { components }: OpenApiObject,
-): string {
-  const { schemas } = components as unknown as { schemas: Readonly<Record<string, Schema>> };
+function toMembersTable(names: Readonly<Record<string, string>>, schemas: Schemas): string {
   const bodies = Object.entries(names).map(([title, name]) => {
     const titleRow = title && `<tr><th scope="rowgroup" colspan="3">${toHtml(title)}</th></tr>\n`;
     const rows = listMembers({ $ref: name }, schemas).map(toMemberRow);
@@ -178,7 +200,7 @@ type Member = readonly [name: string, schema: Schema, isRequired: boolean];
 
 function listMembers(
   { $ref, allOf = [], properties = {}, required = [] }: Schema,
-  schemas: Readonly<Record<string, Schema>>,
+  schemas: Schemas,
 ): Member[] {
   const referenced = schemas[$ref?.replace(/.*\//, "") ?? ""];
   // The schema's own members come before those it shares.

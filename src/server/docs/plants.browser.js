@@ -5,10 +5,13 @@ const firstButton = find("first-page", HTMLButtonElement);
 const nextButton = find("next-page", HTMLButtonElement);
 const listOutcome = find("list-outcome", HTMLElement);
 
+/** The members of a plant, which the columns name. */
+const columns = Array.from(table.tHead?.rows[0]?.cells ?? [], (cell) => cell.textContent);
+
 /**
- * A plant of a page, with the digits of its id.
+ * A plant of a page: its members, with the digits of its id.
  *
- * @typedef {{ readonly id: string, readonly name: string, readonly tag?: string }} ListedPlant
+ * @typedef {Readonly<Record<string, string>>} ListedPlant
  */
 
 /**
@@ -25,9 +28,9 @@ function readPage(body) {
 
 /** @param {readonly ListedPlant[]} plants */
 function showPlants(plants) {
-  const rows = plants.map(({ id, name, tag = "" }) => {
+  const rows = plants.map((plant) => {
     const row = document.createElement("tr");
-    for (const text of [id, name, tag]) row.insertCell().textContent = text;
+    for (const member of columns) row.insertCell().textContent = plant[member] ?? "";
     return row;
   });
   table.tBodies[0]?.replaceChildren(...rows);
@@ -62,7 +65,7 @@ async function readPlants(query) {
       nextQuery = next ?? "";
       nextButton.hidden = next === undefined;
       const [first, last] = [plants[0], plants.at(-1)];
-      const ids = first && last ? `, with ids from ${first.id} to ${last.id}` : "";
+      const ids = first && last ? `, with ids from ${first["id"]} to ${last["id"]}` : "";
       const more = next === undefined ? "" : "; more follow";
       show(
         listOutcome,
