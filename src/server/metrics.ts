@@ -3,8 +3,10 @@ import type { ServerResponse } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { isLoopback } from "../core/base-url.ts";
 import { errorTable } from "../core/errors.ts";
 import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "./admission.ts";
+import { findPublicUrl } from "./docs/self-description.ts";
 import type { FaultKind } from "./faults.ts";
 import { listen } from "./http/listen.ts";
 import { createServer } from "./http/node-http.ts";
@@ -183,6 +185,8 @@ export interface MetricsServer {
 const maxConnections = 20;
 /** Maximum time for a request and its response. */
 const timeoutMs = 5000;
+/** Scheme and path of the names under which a server on this machine responds. */
+const localUrl = "http://localhost";
 /** Bytes that node:http parses at once. */
 const sliceBytes = 256;
 
@@ -199,10 +203,15 @@ export async function openMetricsServer(
   /** Oldest first. */
   const connections = new Set<Socket>();
   const served = new WeakSet<Duplex>();
-  const httpServer = createServer(({ method = "", socket, url = "" }, response) => {
+  const { host } = address;
+  const httpServer = createServer(({ headers, method = "", socket, url = "" }, response) => {
     if (served.has(socket)) return;
     served.add(socket);
-    void respond(method, url, response, metrics);
+    // A foreign name server can point its name to this machine (DNS rebinding).
+    const asked = { headers: { host: headers.host } };
+    const isForeign =
+      isLoopback(host) && findPublicUrl(asked, { url: localUrl, host }) === undefined;
+    void respond(method, isForeign ? undefined : url, response, metrics);
   });
   httpServer.on("clientError", (_, stream) => stream.destroy());
   const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
@@ -227,9 +236,10 @@ export async function openMetricsServer(
   return { url: `${origin}/metrics`, close };
 }
 
+/** @param url undefined under a foreign name */
 async function respond(
   method: string,
-  url: string,
+  url: string | undefined,
   response: ServerResponse,
   metrics: Metrics,
 ): Promise<void> {
@@ -242,7 +252,8 @@ async function respond(
     });
     response.end(body);
   };
-  if (url !== "/metrics") send(404, "text/plain", "GET /metrics\n");
+  if (url === undefined) send(404, "text/plain", "use localhost or an address\n");
+  else if (url !== "/metrics") send(404, "text/plain", "GET /metrics\n");
   else if (method !== "GET" && method !== "HEAD") send(405, "text/plain", "GET /metrics\n");
   else {
     await metrics.render().then(

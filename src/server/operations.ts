@@ -1,5 +1,6 @@
 /** The operations of the server, those of the contract and those beside it, and what they need of a store. */
 import type { Authenticator } from "../auth/authenticator.ts";
+import { isLocalUrl } from "../core/base-url.ts";
 import { type ContractOperationId, type OperationId, operations } from "../core/contract.ts";
 import { RequestError, toIdTakenError, toNoSuchPlantError } from "../core/errors.ts";
 import { readId, readPageQuery } from "../core/parameters.ts";
@@ -7,7 +8,12 @@ import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { readNewPlant } from "../core/read-plant.ts";
 import type { ConflictPolicy, PlantStore } from "../core/store.ts";
 import { type Admission, maxPageBytes } from "./admission.ts";
-import { createSelfDescription, type DescribedPlantServer } from "./docs/self-description.ts";
+import {
+  createSelfDescription,
+  type DescribedPlantServer,
+  findPublicUrl,
+  toNameError,
+} from "./docs/self-description.ts";
 import type { ServerFaults } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
 import type { PageQueue } from "./page-queue.ts";
@@ -103,7 +109,9 @@ export function createOperations(options: OperationOptions): OperationFunctions 
     description: (request, backend) => selfDescription.describe(request, backend?.store.kind),
     metrics:
       metrics &&
-      (async () => {
+      (async (request) => {
+        const isForeign = isLocalUrl(options.url) && findPublicUrl(request, options) === undefined;
+        if (isForeign) return toNameError(request);
         const { contentType } = metrics;
         return { status: 200, body: await metrics.render(), contentType, headers: [] };
       }),

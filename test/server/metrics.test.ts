@@ -179,6 +179,28 @@ describe("GET /metrics", () => {
     expect([asked.status, asked.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   });
 
+  it.each([
+    ["127.0.0.1:9526", 200],
+    ["localhost", 200],
+    ["rebound.example", 404],
+  ])(
+    "at a loopback address responds only under a name of this machine: %s gets %i",
+    async (host, status) => {
+      const port = await openSeparate();
+      expect((await getText(port, "/metrics", { host })).status).toBe(status);
+      await using server = await startServer({ metrics: createTested() });
+      expect((await getText(server.port, "/metrics", { host })).status).toBe(status);
+      expect((await getText(server.port, "/readyz", { host })).status).toBe(200);
+    },
+  );
+
+  it("at another address responds under any name", async () => {
+    const server = await openMetricsServer(createTested(), { host: "0.0.0.0", port: 0 });
+    onTestFinished(() => server.close());
+    const port = Number(new URL(server.url).port);
+    expect((await getText(port, "/metrics", { host: "plants.internal" })).status).toBe(200);
+  });
+
   it("makes room at its separate address for a scrape, from clients that never read and from silent ones", async () => {
     const port = await openSeparate();
     const sockets = Array.from({ length: 100 }, (_, index) => {

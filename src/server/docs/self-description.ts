@@ -7,15 +7,11 @@ import type { ServerRequest } from "../request.ts";
 import type { ServerResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";
 
-/** Describes a server to programs and to people. */
+/** Describes a server to programs and to people, under the names of the server only: a RequestError `noSuchPath` for any other. */
 export interface SelfDescription {
-  /** Responds with the OpenAPI document. Its URL is the one that the client used, if that belongs to the server. */
-  describe(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse>;
-  /**
-   * Responds with the page. It asks for a token, so it is shown only under a name of the server.
-   *
-   * @returns a RequestError `noSuchPath` for any other name
-   */
+  /** Responds with the OpenAPI document. Its URL is the one that the client used. */
+  describe(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse | RequestError>;
+  /** Responds with the page, which asks for a token. */
   show(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse | RequestError>;
 }
 
@@ -51,8 +47,9 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
   };
   return {
     async describe(request, storeKind) {
+      const url = findPublicUrl(request, server);
+      if (url === undefined) return toNameError(request);
       const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
-      const url = findPublicUrl(request, server) ?? server.publicUrl ?? server.url;
       return remember(`description ${storeKind} ${url}`, () => ({
         status: 200,
         body: toOpenApiJson(createOpenApiDocument({ ...server, url, storeKind })),
@@ -61,18 +58,21 @@ export function createSelfDescription(server: DescribedPlantServer): SelfDescrip
     },
     async show(request, storeKind) {
       const url = findPublicUrl(request, server);
-      if (url === undefined) {
-        const name = quoteInput(request.headers["host"] ?? "", 80);
-        return new RequestError(
-          "noSuchPath",
-          `the page is not available under the name ${name}: use localhost or an address, or start the server with --public-url (publicUrl in a program)`,
-        );
-      }
+      if (url === undefined) return toNameError(request);
       const { toPageResponse } = await import("./page.ts");
       const create = () => toPageResponse({ ...server, url, storeKind });
       return remember(`page ${storeKind} ${url}`, create);
     },
   };
+}
+
+/** Error for a path that is only available under the names of the server. */
+export function toNameError({ headers }: AskedRequest): RequestError {
+  const name = quoteInput(headers["host"] ?? "", 80);
+  return new RequestError(
+    "noSuchPath",
+    `this path is not available under the name ${name}: use localhost or an address, or start the server with --public-url (publicUrl in a program)`,
+  );
 }
 
 /** Names without special characters, and addresses (RFC 3986 section 3.2.2), with an optional port. */
