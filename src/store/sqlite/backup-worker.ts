@@ -1,10 +1,16 @@
 /** The work of backups on a thread: reads a whole file, or replaces one. Loaded on demand. */
-import { rmSync } from "node:fs";
+import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreError } from "../../core/store.ts";
 import type { StoreContents } from "../file-work.ts";
 import { schemaVersion } from "../sql-tables.ts";
-import { createStoreError, failures, type FailureKind, unusable } from "../store-failure.ts";
+import {
+  createStoreError,
+  failures,
+  type FailureKind,
+  toCode,
+  unusable,
+} from "../store-failure.ts";
 import { exclusive, findTampering, openDatabaseToRead, readPragma } from "./database.ts";
 import {
   createDamageError,
@@ -123,10 +129,12 @@ export async function openReplacedFile({ path, realPath }: StoreFile) {
 
 /** Removes what the new store would take for its own: SQLite ignores that it cannot remove a log. */
 function removeLog(path: string, realPath: string): void {
-  try {
-    for (const suffix of ["-wal", "-shm", "-journal"]) rmSync(realPath + suffix, { force: true });
-  } catch (error) {
-    throw createStoreError(logRemains, path, error);
+  for (const suffix of ["-wal", "-shm", "-journal"]) {
+    try {
+      unlinkSync(realPath + suffix);
+    } catch (error) {
+      if (toCode(error) !== "ENOENT") throw createStoreError(logRemains, path, error);
+    }
   }
 }
 
