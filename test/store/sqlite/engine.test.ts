@@ -1,6 +1,7 @@
 /** The SQLite engine: the contract, durability, and failures that affect only their own commit. */
 import { mkdir, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max } from "../../../src/core/plant.ts";
@@ -252,13 +253,16 @@ describe("a store that another connection has locked", () => {
     expect(await committed).toEqual(["created"]);
   });
 
-  it("rejects calls with busy if the lock lasts, and works once it is released", async () => {
+  it("rejects calls with busy if the lock lasts, also those that waited for others, and works once it is released", async () => {
     const path = await createPath();
     const [first, second] = [await openEngine(path), await openEngine(path)];
+    const third = await openEngine(path);
     const other = connect(path);
 
     other.exec("BEGIN IMMEDIATE");
-    const rejected = [first.commit([fern]), second.checkWritable()];
+    const rejected = [first.commit([fern]), second.checkWritable(), first.commit([moss])];
+    // Begins to wait later, and still waits when the last of the others has been rejected.
+    const later = sleep(2500).then(() => third.checkWritable());
     expect(await Promise.allSettled(rejected)).toEqual(
       rejected.map(() => ({
         status: "rejected",
@@ -270,6 +274,7 @@ describe("a store that another connection has locked", () => {
       })),
     );
     other.exec("ROLLBACK");
+    await later;
     expect(await first.commit([fern])).toEqual(["created"]);
   });
 });
