@@ -57,9 +57,9 @@ export async function openSqliteEngine(
   }
 
   await writer.open();
-  const tampering = await writer.call("findTampering");
-  if (tampering !== undefined) onWarning?.(`the store ${path} ${tampering.problem}`);
   try {
+    const tampering = await writer.call("findTampering");
+    if (tampering !== undefined) onWarning?.(`the store ${path} ${tampering.problem}`);
     // A restore may have replaced the file since it was found.
     files.assertInPlace();
   } catch (error) {

@@ -1,8 +1,7 @@
 /** Files of a store that other programs change. */
 import { describe, expect, it } from "vitest";
-import type { CreateEntry, StoreEngine } from "../../../src/core/store.ts";
+import type { CreateEntry } from "../../../src/core/store.ts";
 import { verifySqliteFile } from "../../../src/store/sqlite/backup.ts";
-import { change } from "../../helpers/stored-plants.ts";
 import { bundleProgram, run } from "./programs.ts";
 import { connect, createPath, openEngine } from "./stores.ts";
 
@@ -14,19 +13,11 @@ function toCreates(first: number, count: number, name = "fern"): CreateEntry[] {
   }));
 }
 
-/** Creates a store with 300 plants in its database and 600 more in its log: the engine copies the log after 1000. */
-async function openWithLog(path: string): Promise<StoreEngine> {
-  const engine = await openEngine(path);
-  await engine.commit(toCreates(0, 300));
-  await change(path, "PRAGMA wal_checkpoint(TRUNCATE)");
-  for (let first = 300; first < 900; first += 300) await engine.commit(toCreates(first, 300));
-  return engine;
-}
-
 describe("a VACUUM by another program", () => {
   it("loses no plant, and stops no server", async () => {
     const path = await createPath();
-    const engine = await openWithLog(path);
+    const engine = await openEngine(path);
+    await engine.commit(toCreates(0, 900));
     const other = await openEngine(path);
     await other.commit(toCreates(5000, 10));
     connect(path).exec(
