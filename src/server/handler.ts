@@ -11,6 +11,8 @@ import {
 } from "../core/contract.ts";
 import { errorRows, errorTable, type HeaderPairs, RequestError } from "../core/errors.ts";
 import { quoteInput } from "../core/messages.ts";
+import { readId } from "../core/parameters.ts";
+import { int64Min } from "../core/plant.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
   createOperations,
@@ -286,11 +288,21 @@ function createRouter(
     if (route === undefined) {
       const allow = toAllow(routes);
       const path = isOnePlant ? onePlantPath : text;
-      const message = `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}`;
+      const isRead = isOnePlant && (method === "GET" || method === "HEAD");
+      const instead = isRead ? toPageOf(id, createPath) : "";
+      const message = `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}${instead}`;
       return new RequestError("noSuchMethod", message, { headers: [["Allow", allow]] });
     }
     return route.id === undefined ? route : { ...route, id };
   };
+}
+
+/** Returns which page has the plant of an id alone; empty for an invalid id. */
+function toPageOf(segment: string, path: string): string {
+  const id = readId(segment);
+  if (id instanceof RequestError) return "";
+  const after = id === int64Min ? "" : `after=${id - 1n}&`;
+  return `, or GET ${path}?${after}limit=1`;
 }
 
 function toAllow(routes: Routes): string {

@@ -196,6 +196,16 @@ describe("a server with all operations", () => {
     });
   });
 
+  it.each([
+    ["7", ", or GET /plants?after=6&limit=1"],
+    ["-9223372036854775808", ", or GET /plants?limit=1"],
+    ["fern", ""],
+  ])("says which page has the plant of GET /plants/%s", async (id, instead) => {
+    await using server = await startWhole();
+    const message = `method GET is not allowed on /plants/{id}: send DELETE${instead}`;
+    expect(await (await server.send(`/plants/${id}`)).json()).toEqual({ error: 40500, message });
+  });
+
   it("drains the body of a GET and a DELETE, and ignores it", async () => {
     await using server = await startWhole();
     await fill(server, toPlants(2));
