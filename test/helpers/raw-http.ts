@@ -80,7 +80,9 @@ export async function untilRead(port: number): Promise<void> {
 const described = { onConflict: "replace", operations: "all" } as const;
 const checkCreateResponse = {
   contract: createResponseCheck(readDescription(described)),
-  http: createResponseCheck(readDescription({ ...described, statusMode: "http" })),
+  http: createResponseCheck(
+    readDescription({ ...described, onConflict: "reject", statusMode: "http" }),
+  ),
 };
 
 /**
