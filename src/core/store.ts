@@ -15,11 +15,11 @@ export type StoreKind = "memory" | "file" | "database";
 /** Result of a create that succeeded. */
 export type SuccessfulResult = "created" | "unchanged" | "replaced";
 
-/** Result of a create; `conflict` stored nothing. */
-export type CreateResult = SuccessfulResult | "conflict";
+/** Result of a change; after `conflict` and `absent`, the store is as before. */
+export type ChangeResult = SuccessfulResult | "conflict" | "deleted" | "absent";
 
 /** The result of a change, once it is durable. */
-export interface Committed<Result> {
+export interface Committed<Result extends ChangeResult> {
   readonly result: Result;
   /** Number of plants in the commit. */
   readonly plants: number;
@@ -38,14 +38,8 @@ interface DeleteEntry {
   readonly id: bigint;
 }
 
-/** Result of a delete; `absent` if the id had no plant. */
-export type DeleteResult = "deleted" | "absent";
-
 /** A change in a commit, told apart by its `kind`. */
 export type CommitEntry = CreateEntry | DeleteEntry;
-
-/** Result of a {@link CommitEntry}. */
-export type CommitResult = CreateResult | DeleteResult;
 
 /** A stored token, which never includes the token itself. */
 export interface TokenRecord {
@@ -121,9 +115,12 @@ interface StoreParts {
 export interface PlantStore extends StoreParts {
   readonly kind?: StoreKind;
   /** Resolves once the result would survive a power failure (contract.md "Durability"). */
-  create(plant: NewPlant, onConflict: ConflictPolicy): Promise<Committed<CreateResult>>;
+  create(
+    plant: NewPlant,
+    onConflict: ConflictPolicy,
+  ): Promise<Committed<SuccessfulResult | "conflict">>;
   /** Deletes a plant together with the changes that arrive at the same time. Resolves as {@link PlantStore.create} does. */
-  deletePlant(id: bigint): Promise<Committed<DeleteResult>>;
+  deletePlant(id: bigint): Promise<Committed<"deleted" | "absent">>;
   /**
    * Deletes plants together, and removes their text where the engine can. Resolves once the deletions are durable.
    *
@@ -150,7 +147,7 @@ export interface StoreEngine extends StoreParts {
    *
    * @returns the results, in the order of the entries
    */
-  commit(entries: readonly CommitEntry[]): Promise<readonly CommitResult[]>;
+  commit(entries: readonly CommitEntry[]): Promise<readonly ChangeResult[]>;
   /** As `list`, once all that it shows is durable. Absent if `list` shows nothing else. */
   listDurable?(query: PlantQuery): Promise<readonly NewPlant[]>;
   /** Removes the text of deleted plants from the log, unless others read it. Absent without such a log. */

@@ -3,12 +3,9 @@
 import { clearImmediate, setImmediate } from "node:timers";
 import { toTextLength } from "../core/plant.ts";
 import {
+  type ChangeResult,
   type CommitEntry,
-  type CommitResult,
   type Committed,
-  type CreateEntry,
-  type CreateResult,
-  type DeleteResult,
   type PlantStore,
   type StoreEngine,
   StoreError,
@@ -33,15 +30,12 @@ const maxBatchText = 2 ** 22;
  */
 const eagerBatch = 32;
 
-/** The result of a kind of change. */
-type ResultOf<Entry extends CommitEntry> = Entry extends CreateEntry ? CreateResult : DeleteResult;
-
 /** Changes that share a commit. */
 interface Batch {
   readonly entries: CommitEntry[];
   textLength: number;
-  readonly results: Promise<readonly CommitResult[]>;
-  readonly resolve: (results: readonly CommitResult[]) => void;
+  readonly results: Promise<readonly ChangeResult[]>;
+  readonly resolve: (results: readonly ChangeResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -67,11 +61,11 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   let closed: Promise<void> | undefined;
 
   /** Puts a change into the last batch. */
-  function change<Entry extends CommitEntry>(entry: Entry): Promise<Committed<ResultOf<Entry>>> {
+  function change<Result extends ChangeResult>(entry: CommitEntry): Promise<Committed<Result>> {
     if (closed !== undefined) return rejectClosed();
     const textLength = entry.kind === "create" ? toTextLength(entry.plant) : 0;
     let batch = queue.at(-1);
-    if (batch === undefined || isFull(batch, textLength)) {
+    if (batch === undefined || hasNoRoom(batch, textLength)) {
       batch = createBatch();
       queue.push(batch);
       lastCommit = batch.results.catch(() => undefined);
@@ -82,7 +76,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     return batch.results.then((results) => {
       const result = results[index];
       if (result === undefined) throw new StoreError("failed", "the engine left out a change");
-      return { result: result as ResultOf<Entry>, plants: results.length };
+      return { result: result as Result, plants: results.length };
     });
   }
 
@@ -174,12 +168,12 @@ function rejectClosed(): Promise<never> {
 function createBatch(): Batch {
   let resolve: Batch["resolve"] = () => undefined;
   let reject: Batch["reject"] = () => undefined;
-  const results = new Promise<readonly CommitResult[]>((...settlers) => {
+  const results = new Promise<readonly ChangeResult[]>((...settlers) => {
     [resolve, reject] = settlers;
   });
   return { entries: [], textLength: 0, results, resolve, reject };
 }
 
-function isFull({ entries, textLength }: Batch, more: number): boolean {
+function hasNoRoom({ entries, textLength }: Batch, more: number): boolean {
   return entries.length === maxBatch || textLength + more > maxBatchText;
 }

@@ -1,13 +1,6 @@
 /** Plants in memory, in the order of their ids, with an optional limit that the oldest of them make room for. */
 import { isSamePlant, type NewPlant, toNewPlantJson, toPlant } from "../core/plant.ts";
-import type {
-  CommitEntry,
-  CommitResult,
-  CreateEntry,
-  CreateResult,
-  DeleteResult,
-  PlantFilter,
-} from "../core/store.ts";
+import type { CommitEntry, ChangeResult, CreateEntry, PlantFilter } from "../core/store.ts";
 import { SortedIds } from "./sorted-ids.ts";
 
 /** Options of {@link MemoryPlants}. */
@@ -53,7 +46,7 @@ export class MemoryPlants {
   }
 
   /** Carries out a change. If it exceeds a limit, the oldest plants go, except the seeds. */
-  change(entry: CommitEntry): CommitResult {
+  change(entry: CommitEntry): ChangeResult {
     return entry.kind === "create" ? this.#create(entry) : this.#delete(entry.id);
   }
 
@@ -82,7 +75,7 @@ export class MemoryPlants {
     for (const seed of this.#seeds) this.#set(seed);
   }
 
-  #create({ plant, onConflict }: CreateEntry): CreateResult {
+  #create({ plant, onConflict }: CreateEntry): ChangeResult {
     const { id } = plant;
     const stored = this.#plants.get(id);
     if (stored !== undefined && isSamePlant(stored, plant)) return "unchanged";
@@ -101,7 +94,7 @@ export class MemoryPlants {
     this.#bytes += this.#measure(plant);
   }
 
-  #delete(id: bigint): DeleteResult {
+  #delete(id: bigint): ChangeResult {
     const plant = this.#plants.get(id);
     if (plant === undefined) return "absent";
     this.#plants.delete(id);

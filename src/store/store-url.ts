@@ -76,7 +76,7 @@ export function parseStoreUrl(url: string): StoreLocation {
   if (url.startsWith("sqlite:")) return locateFile(url.slice("sqlite:".length));
   if (url.startsWith("postgres")) return locateDatabase(url);
   if (url === memory.url) return memory;
-  throw unusable("memory: must not have a path: use memory: alone");
+  throw createUnusable("memory: must not have a path: use memory: alone");
 }
 
 function createUnknownType(url: string): StoreError {
@@ -84,7 +84,7 @@ function createUnknownType(url: string): StoreError {
   const [scheme] = /^["'\s]*[a-z\d+.-]*:/i.exec(url) ?? [];
   const type = quoteInput(scheme ?? (url.includes(":") ? "" : url));
   if (/^(?:https?|unix):/.test(url)) {
-    return unusable(
+    return createUnusable(
       `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${usage}`,
     );
   }
@@ -93,20 +93,20 @@ function createUnknownType(url: string): StoreError {
   const advice = /^["'\s]/.test(url)
     ? "remove the quotes or spaces around the URL"
     : `use ${suggestion ? quoteInput(suggestion, 200) : usage}`;
-  return unusable(`unknown store type "${type}": ${advice}`);
+  return createUnusable(`unknown store type "${type}": ${advice}`);
 }
 
-function unusable(message: string): StoreError {
+function createUnusable(message: string): StoreError {
   return new StoreError("unusable", message);
 }
 
 function locateFile(path: string): StoreLocation {
-  if (path === "") throw unusable("sqlite: needs a path, such as sqlite:plants.db");
+  if (path === "") throw createUnusable("sqlite: needs a path, such as sqlite:plants.db");
   // May be the URL of a database, with a password.
-  if (path.includes("://")) throw unusable("sqlite: needs the path of a file, not a URL");
+  if (path.includes("://")) throw createUnusable("sqlite: needs the path of a file, not a URL");
   // For SQLite itself, this name means a database in memory. A file of this name would be a mistake.
   if (path === ":memory:") {
-    throw unusable(
+    throw createUnusable(
       "sqlite::memory: is not a file: use memory: for a store that ends with the server, or sqlite:./:memory: for a file with that name",
     );
   }
@@ -165,11 +165,11 @@ const memory: StoreLocation = {
   absoluteUrl: "memory:",
   kind: "memory",
   async openEngine({ mustExist }) {
-    if (mustExist) throw unusable(isOutOfReach);
+    if (mustExist) throw createUnusable(isOutOfReach);
     return (await import("./memory.ts")).createMemoryEngine();
   },
   async openReader() {
-    throw unusable(isOutOfReach);
+    throw createUnusable(isOutOfReach);
   },
   listFiles: async () => [],
   explainFiles: (operation) =>

@@ -1,6 +1,6 @@
 /** A store whose creates wait until a test releases them with a result or an error. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CreateResult, PlantStore } from "../../src/core/store.ts";
+import type { PlantStore, SuccessfulResult } from "../../src/core/store.ts";
 import { startServer } from "./plant-server.ts";
 
 /** Starts a server with a store whose creates wait: its member `held` controls them. */
@@ -11,7 +11,7 @@ export async function startHeldServer(options: Parameters<typeof startServer>[0]
 
 /** Creates the store and the functions that control it. */
 export function createHeldStore() {
-  const waiting: ((result: CreateResult | Error) => void)[] = [];
+  const waiting: ((result: SuccessfulResult | "conflict" | Error) => void)[] = [];
   let problem: Error | undefined;
   let checks = 0;
   const store: Pick<PlantStore, "create" | "checkWritable"> = {
@@ -39,7 +39,7 @@ export function createHeldStore() {
       while (waiting.length < count) await nextTurn();
     },
     /** Ends all creates that wait. */
-    release(result: CreateResult | Error): void {
+    release(result: SuccessfulResult | "conflict" | Error): void {
       for (const settle of waiting.splice(0)) settle(result);
     },
   };

@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import {
-  type CreateResult,
+  type ChangeResult,
   type PlantStore,
   type StoreEngine,
   StoreError,
@@ -34,7 +34,7 @@ function openStagedStore(
   return { store, commits, sizes: () => commits.map(({ length }) => length) };
 }
 
-async function create(store: PlantStore, id: bigint): Promise<CreateResult> {
+async function create(store: PlantStore, id: bigint): Promise<ChangeResult> {
   const { result } = await store.create({ id, name: "fern" }, "reject");
   return result;
 }

@@ -5,7 +5,7 @@ import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
 import { memberNames } from "../../src/core/read-plant.ts";
 import type {
   CommitEntry,
-  CommitResult,
+  ChangeResult,
   ConflictPolicy,
   PlantFilter,
   PlantQuery,
@@ -317,7 +317,7 @@ export function describeStoreContract(
     it("and creates them, in batches, as one after the other would", async () => {
       const engine = await openEngine();
       const model = new Map<bigint, NewPlant>();
-      const change = (entry: CommitEntry): CommitResult => {
+      const change = (entry: CommitEntry): ChangeResult => {
         if (entry.kind === "delete") return model.delete(entry.id) ? "deleted" : "absent";
         const { plant } = entry;
         const stored = model.get(plant.id);

@@ -1,7 +1,7 @@
 /** Commits a batch of changes in one transaction. Decides in memory what they do to each plant, so that each is written once. */
 import type { ClientBase } from "pg";
 import { isSamePlant, type NewPlant } from "../../core/plant.ts";
-import type { CommitEntry, CommitResult, CreateEntry } from "../../core/store.ts";
+import type { CommitEntry, ChangeResult, CreateEntry } from "../../core/store.ts";
 import { createError, type Database, isRolledBack } from "./database.ts";
 import {
   comparePlants,
@@ -28,7 +28,7 @@ interface Group {
 /** The outcome of a group. */
 interface Outcome {
   /** One for each change of the group. */
-  readonly results: readonly { readonly index: number; readonly result: CommitResult }[];
+  readonly results: readonly { readonly index: number; readonly result: ChangeResult }[];
   /** What must be written: the plant of a create, or that there is none. Undefined if everything stays as it was. */
   readonly written: Create | "nothing" | undefined;
 }
@@ -51,7 +51,7 @@ export function createCommit(entries: readonly CommitEntry[]) {
   const groups = groupById(entries);
   let uncertain: UncertainOutcomes = new Map();
 
-  return async (write: Database["write"]): Promise<readonly CommitResult[]> => {
+  return async (write: Database["write"]): Promise<readonly ChangeResult[]> => {
     let outcomes: UncertainOutcomes | undefined;
     try {
       await write(async (client) => {
@@ -192,7 +192,7 @@ async function findKnown(
 }
 
 /** Returns the results in the order of the batch. */
-function toResults(outcomes: UncertainOutcomes): readonly CommitResult[] {
+function toResults(outcomes: UncertainOutcomes): readonly ChangeResult[] {
   return [...outcomes.values()]
     .flatMap(({ results }) => results)
     .toSorted((a, b) => a.index - b.index)
@@ -218,7 +218,7 @@ function groupById(entries: readonly CommitEntry[]): readonly Group[] {
  * @param isStored undefined if the id has no plant yet
  */
 function decide({ changes }: Group, isStored?: IsStored): Outcome {
-  const results: { index: number; result: CommitResult }[] = [];
+  const results: { index: number; result: ChangeResult }[] = [];
   // What the id has: a plant of the group, no plant, or the plant that was stored before.
   const before = isStored === undefined ? "nothing" : "stored";
   let current: Create | "nothing" | "stored" = before;

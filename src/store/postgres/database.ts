@@ -386,10 +386,12 @@ const codes: readonly (readonly [FailureKind, ...string[]])[] = [
   [failures.notTrusted, "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
 ];
 
-const kinds = new Map(codes.flatMap(([kind, ...own]) => own.map((code) => [code, kind])));
-const knownMessage = new RegExp([...kinds.keys()].filter((key) => key.includes(" ")).join("|"));
+const kindsByState = new Map(codes.flatMap(([kind, ...own]) => own.map((code) => [code, kind])));
+const knownMessage = new RegExp(
+  [...kindsByState.keys()].filter((key) => key.includes(" ")).join("|"),
+);
 
-const { toFailureKind, toStoreError } = createFailureMap(kinds, (error) => {
+const { toFailureKind, toStoreError } = createFailureMap(kindsByState, (error) => {
   const code = toCode(error);
   const [phrase = ""] = knownMessage.exec(error.message) ?? [];
   return [code, phrase, code.slice(0, 2)];

@@ -38,7 +38,7 @@ export async function openPostgresEngine(
   url: string,
   { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
 ): Promise<StoreEngine> {
-  return open(url, limits, true, async (database) => {
+  return openWith(url, limits, true, async (database) => {
     const { shownUrl, read, write } = database;
     const { name, isStore } = await read((client) => findSchema(client, shownUrl, mustExist));
     database.useSchema(name);
@@ -57,7 +57,7 @@ export async function openPostgresReader(
   url: string,
   { onWarning }: Pick<EngineOptions, "onWarning"> = {},
 ): Promise<StoreReader> {
-  return open(url, longLimits, false, async (database) => {
+  return openWith(url, longLimits, false, async (database) => {
     const { shownUrl, read } = database;
     const { name, isOnStandby } = await read((client) => findSchema(client, shownUrl, true));
     const warning = `the store ${shownUrl} is a standby, which may lack the newest plants`;
@@ -68,7 +68,7 @@ export async function openPostgresReader(
 }
 
 /** Opens a database, and closes it if it cannot be prepared. */
-async function open(
+async function openWith(
   url: string,
   limits: Limits,
   isWriter: boolean,
@@ -100,8 +100,8 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
 
   return {
     commit(entries) {
-      const attempt = createCommit(entries);
-      return callInOrder(() => attempt(write));
+      const commitOnce = createCommit(entries);
+      return callInOrder(() => commitOnce(write));
     },
     get: (id) => find((client) => statements.findPlant(client, id)),
     list: (query) => find((client) => statements.listPlants(client, query)),

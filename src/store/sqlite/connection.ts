@@ -2,8 +2,7 @@
 import type { NewPlant } from "../../core/plant.ts";
 import type {
   ConflictPolicy,
-  CommitResult,
-  CreateResult,
+  ChangeResult,
   EndedToken,
   PlantFilter,
   PlantQuery,
@@ -77,7 +76,7 @@ export function createConnection(database: SqliteDatabase) {
   const statements = prepareStatements(database);
   database.exec("PRAGMA busy_timeout = 0");
   return {
-    commit(entries: PackedEntries): readonly CommitResult[] {
+    commit(entries: PackedEntries): readonly ChangeResult[] {
       // From then on, deleted text is overwritten in the database.
       if (entries.actions.includes("delete")) database.exec("PRAGMA secure_delete = ON");
       return inTransaction(database, () => changeAll(statements, entries));
@@ -135,8 +134,8 @@ export function createConnection(database: SqliteDatabase) {
 }
 
 /** Carries out changes in their order. The caller has begun a write transaction. */
-function changeAll(statements: Statements, entries: PackedEntries): readonly CommitResult[] {
-  function create(plant: NewPlant, onConflict: ConflictPolicy): CreateResult {
+function changeAll(statements: Statements, entries: PackedEntries): readonly ChangeResult[] {
+  function create(plant: NewPlant, onConflict: ConflictPolicy): ChangeResult {
     const values = toValues(plant);
     if (hasChanged(statements.insertPlant.run(...values))) return "created";
     if (statements.findSamePlant.get(...values) !== undefined) return "unchanged";

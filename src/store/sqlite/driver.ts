@@ -108,7 +108,7 @@ const interrupted = unusable(
  * Kinds by SQLite's result code, extended or primary (https://sqlite.org/rescode.html). SQLite reports FULL only for a
  * full disk; an exhausted quota, a limit on the size of files and a broken disk are write errors.
  */
-const kinds: ReadonlyMap<number, FailureKind> = new Map([
+const kindsByResult: ReadonlyMap<number, FailureKind> = new Map([
   [5, failures.locked], // BUSY
   [6, failures.locked], // LOCKED
   [8, failures.readOnly], // READONLY
@@ -129,7 +129,7 @@ const codesByMessage: ReadonlyMap<string, number> = new Map([
   ["database disk image is malformed", 11],
 ]);
 
-const { toFailureKind, toStoreError: toKnownError } = createFailureMap(kinds, (error) => {
+const { toFailureKind, toStoreError: toKnownError } = createFailureMap(kindsByResult, (error) => {
   const code =
     "errcode" in error ? Number(error.errcode) : (codesByMessage.get(error.message) ?? 0);
   return [code, code & 0xff];

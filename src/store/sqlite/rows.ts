@@ -25,17 +25,17 @@ const selected = plantColumns.map((name) => (isText(name) ? selectText(name) : n
 const filter = "id > ifnull(?, -1e19) AND (? IS NULL OR tag = CAST(? AS TEXT))";
 
 /** For the values of {@link toValues}. */
-const parameters = plantColumns.map((name) => (isText(name) ? "CAST(? AS TEXT)" : "?")).join();
-const insert = `INSERT INTO plants (${names}) VALUES (${parameters}) ON CONFLICT (id)`;
+const placeholders = plantColumns.map((name) => (isText(name) ? "CAST(? AS TEXT)" : "?")).join();
+const insert = `INSERT INTO plants (${names}) VALUES (${placeholders}) ON CONFLICT (id)`;
 
 /** Prepares the statements that name the members. The first three take the values of {@link toValues}. */
 export function preparePlantStatements(prepare: (sql: string) => SqliteStatement) {
   return {
     insertPlant: prepare(`${insert} DO NOTHING`),
-    findSamePlant: prepare(`SELECT 1 FROM plants WHERE (${names}) IS (${parameters})`),
+    findSamePlant: prepare(`SELECT 1 FROM plants WHERE (${names}) IS (${placeholders})`),
     replacePlant: prepare(`${insert} DO UPDATE SET ${replacedColumns}`),
     findPlant: prepare(`SELECT ${selected} FROM plants WHERE id = ?`),
-    // Node 22: its SQLite before 22.20 rejects values for numbered parameters such as ?1.
+    // Node 22: its SQLite before 22.20 rejects values for numbered placeholders such as ?1.
     listPlants: prepare(`SELECT ${selected} FROM plants WHERE ${filter} ORDER BY id`),
     countPlants: prepare(`SELECT count(*) AS count FROM plants WHERE ${filter}`),
   };

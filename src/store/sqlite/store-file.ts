@@ -176,7 +176,7 @@ function toMissing(path: string): FailureKind {
   return unusable(`does not exist: ${adviseMissing(path, advice)}`);
 }
 
-const kinds: ReadonlyMap<string, FailureKind> = new Map([
+const kindsByCode: ReadonlyMap<string, FailureKind> = new Map([
   ["EEXIST", belowFile],
   ["ENOTDIR", belowFile],
   ["ENOSPC", failures.noRoom],
@@ -184,7 +184,11 @@ const kinds: ReadonlyMap<string, FailureKind> = new Map([
   ["EIO", failures.inputOutput],
 ]);
 
-const { toStoreError } = createFailureMap(kinds, (error) => [toCode(error)], failures.notOpened);
+const { toStoreError } = createFailureMap(
+  kindsByCode,
+  (error) => [toCode(error)],
+  failures.notOpened,
+);
 
 /**
  * Creates the files of a store in use: the database, its log (`-wal`) and the index of the log (`-shm`). SQLite itself

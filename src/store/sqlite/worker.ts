@@ -20,7 +20,7 @@ type Failure = Pick<StoreError, "reason" | "message">;
 // A tool that loads every file of the package loads this one outside of a thread.
 if (parentPort !== null) serve(parentPort);
 
-async function open(target: ConnectionTarget): Promise<object> {
+async function openTarget(target: ConnectionTarget): Promise<object> {
   switch (target.access) {
     case "whole":
       return (await import("./backup-worker.ts")).openWholeFile(target);
@@ -40,7 +40,7 @@ function serve(port: MessagePort): void {
   async function connect(target: ConnectionTarget): Promise<object | undefined> {
     ({ path } = target);
     try {
-      const connection = await open(target);
+      const connection = await openTarget(target);
       send({ value: undefined });
       return connection;
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Servers that share one database may start together, and exactly one of their creates for one id wins. */
 import type pg from "pg";
 import { describe, expect, it } from "vitest";
-import type { ConflictPolicy, CommitResult, StoreEngine } from "../../../src/core/store.ts";
+import type { ConflictPolicy, ChangeResult, StoreEngine } from "../../../src/core/store.ts";
 import { defaultLimits } from "../../../src/store/postgres/database.ts";
 import { createStoreUrl, runSql, usePostgres, withOption } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
@@ -63,14 +63,14 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       onConflict: ConflictPolicy,
       toName: (server: number) => string,
       before?: { readonly stored: string },
-    ): Promise<{ results: CommitResult[][]; stored: readonly { name: string; tag?: unknown }[] }> {
+    ): Promise<{ results: ChangeResult[][]; stored: readonly { name: string; tag?: unknown }[] }> {
       const url = withOption(await createStoreUrl(postgres.url), setting);
       const engines = await openEngines(url, serverCount);
       if (before !== undefined) {
         const insert = "INSERT INTO plants SELECT id, $1 FROM unnest($2::int8[]) AS ids (id)";
         await runSql(url, insert, [before.stored, ids.map(String)]);
       }
-      const results: CommitResult[][] = ids.map(() => []);
+      const results: ChangeResult[][] = ids.map(() => []);
       await Promise.all(
         engines.map(async (engine, server) => {
           const order = server % 2 === 0 ? ids : ids.toReversed();
