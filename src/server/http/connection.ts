@@ -1,13 +1,12 @@
 /** One client connection: which of its requests are handled, which response is next, its time limits, and how it ends. */
 import type { Socket } from "node:net";
-// Not the global function, which tests may replace with a fake.
-import { setImmediate } from "node:timers";
 import type { HeaderPairs, RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
 import type { Call, Handler } from "../handler.ts";
 import { requestIncomplete, requestTimedOut, type ServerRequest } from "../request.ts";
 import { type CompleteResponse, serverStopping } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toText } from "./response-bytes.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { Slicer } from "./slicer.ts";
 
 /** A request on a connection, and the way to send its response: one of the lane, or one of node:http. */
@@ -31,14 +30,14 @@ export interface Exchange extends ServerRequest {
 
 /** What reads a connection: the lane, and then the slicer in front of node:http. */
 export interface Reader {
-  /** True if it has bytes that it did not pass on. */
-  readonly hasBytes: boolean;
+  /** Number of bytes that it did not pass on. */
+  readonly bufferedBytes: number;
   /** Reads on, if the connection is not full. */
   readMore(): void;
 }
 
-/** The parts that the connections of a server share. */
-export interface Edge {
+/** What the connections of a server share. */
+export interface ConnectionContext {
   readonly handler: Handler;
   readonly admission: Admission;
   readonly connectionHeaders: ConnectionHeaders;
@@ -51,41 +50,7 @@ export interface Edge {
   /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
   readonly stoppedAtMs: () => number;
   readonly onError: (error: unknown) => void;
-  readonly turns: Turns;
-}
-
-/** Maximum time for connections in one turn of the event loop. */
-const maxTurnMs = 2;
-
-/**
- * Connections with responses to send, or with more requests to read, take turns. Each write wakes up a client, and writing in a
- * row finds most of them awake. Node accepts one connection in a turn of the event loop, so that long turns keep new clients
- * waiting: a probe waited 46 s behind 250 clients that had sent many requests at once.
- */
-export class Turns {
-  readonly #connections = new Set<Connection>();
-  #isScheduled = false;
-
-  add(connection: Connection): void {
-    this.#connections.add(connection);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (!this.#isScheduled) setImmediate(this.#run);
-    this.#isScheduled = true;
-  }
-
-  readonly #run = (): void => {
-    this.#isScheduled = false;
-    const endMs = performance.now() + maxTurnMs;
-    for (const connection of this.#connections) {
-      this.#connections.delete(connection);
-      connection.takeTurn();
-      if (performance.now() > endMs) break;
-    }
-    if (this.#connections.size > 0) this.#schedule();
-  };
+  readonly scheduler: Scheduler;
 }
 
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
@@ -113,6 +78,9 @@ const maxUnsentBytes = 32 * 1024;
 const minSliceBytes = 512;
 /** Bytes of slices after which other connections have their turn: enough for one more request than are in flight. */
 const maxSliceBytesInTurn = (maxPipelined + 1) * minSliceBytes;
+/** A client without a valid token loses its connection after so many requests if so many bytes are behind them. */
+const maxStrangeRequests = 4;
+const maxStrangeBytes = 32 * 1024;
 /** Memory for a request and its response, in bytes, without their text. */
 const requestBytes = 1024;
 
@@ -129,7 +97,7 @@ export class Connection {
    * never read cost little memory.
    */
   isTrusted = false;
-  readonly #edge: Edge;
+  readonly #context: ConnectionContext;
   /** Requests without a response, oldest first. */
   readonly #queue: Pending[] = [];
   /** Requests whose response is not yet sent, oldest first. */
@@ -148,10 +116,12 @@ export class Connection {
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
   #leaving: AbortController | undefined;
-  /** Number of requests since bytes arrived, or since the connection had its turn. */
-  #acceptedInTurn = 0;
-  /** Bytes of slices since the connection had its turn. */
+  /** Bytes of slices since the connection was read in its turn. */
   #sliceBytesInTurn = 0;
+  /** True while it is read in its turn, until a slice is passed to node:http. */
+  #isInTurn = false;
+  /** Number of requests in a row without a valid token. */
+  #strangeRequests = 0;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
@@ -159,19 +129,19 @@ export class Connection {
   /** Since when the request arrives that is incomplete. */
   #receivingSinceMs = 0;
 
-  constructor(socket: Socket, edge: Edge) {
+  constructor(socket: Socket, context: ConnectionContext) {
     this.socket = socket;
-    this.admission = edge.admission;
-    this.#edge = edge;
-    edge.admission.idle.add(this);
+    this.admission = context.admission;
+    this.#context = context;
+    context.admission.idle.add(this);
     // The close event follows.
     socket.on("error", () => undefined);
     socket.once("end", () => this.#leaving?.abort());
     socket.once("close", () => {
       clearTimeout(this.#timer);
       this.#leaving?.abort();
-      edge.admission.idle.delete(this);
-      for (const exchange of this.#unsent.splice(0)) edge.admission.release(exchange);
+      context.admission.idle.delete(this);
+      for (const exchange of this.#unsent.splice(0)) context.admission.release(exchange);
       this.#unsentBytes = 0;
       // Responses that waited for those before them release their memory too.
       this.#flush();
@@ -198,19 +168,19 @@ export class Connection {
 
   /** True if bytes arrived after the last response: a request may be incomplete. */
   get isReceiving(): boolean {
-    return this.#lastInputAtMs > this.#lastSentAtMs || this.#reader?.hasBytes === true;
+    return this.#lastInputAtMs > this.#lastSentAtMs || this.#hasBytes;
   }
 
   /** Returns whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
   isLate(receivedAtMs: number): boolean {
-    const sinceStopMs = receivedAtMs - this.#edge.stoppedAtMs();
-    const wasActive = this.#lastSentAtMs > this.#edge.stoppedAtMs() - activeMs;
+    const sinceStopMs = receivedAtMs - this.#context.stoppedAtMs();
+    const wasActive = this.#lastSentAtMs > this.#context.stoppedAtMs() - activeMs;
     return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
   }
 
   /** True if its client may be sending a request at the time of the stop. */
   get isExpectingRequest(): boolean {
-    return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#edge.stoppedAtMs() - activeMs;
+    return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }
 
   /**
@@ -218,29 +188,31 @@ export class Connection {
    * then. Without a token, the rest of the body of the only request is still read.
    */
   get isFull(): boolean {
-    if (this.#sliceBytesInTurn >= maxSliceBytesInTurn) return true;
-    const isFree = this.isSettled && this.#acceptedInTurn === 0;
-    if (!this.isTrusted) return !isFree && this.newest?.isComplete !== false;
-    const requests = Math.max(this.#queue.length + this.#unsent.length, this.#acceptedInTurn);
+    if (!this.isTrusted) return !this.isSettled && this.newest?.isComplete !== false;
+    const requests = this.#queue.length + this.#unsent.length;
     return requests > this.admission.pipelineDepth || this.#unsentBytes >= maxUnsentBytes;
+  }
+
+  get #hasBytes(): boolean {
+    return this.#reader !== undefined && this.#reader.bufferedBytes > 0;
   }
 
   /** Reads through this reader from now on, and writes through it if it is that of node:http. */
   use(reader: Reader, slicer?: Slicer): void {
     this.#reader = reader;
     this.#slicer = slicer;
-    if (reader.hasBytes) this.noteInput();
+    if (this.#hasBytes) this.noteInput();
   }
 
   /** Handles a request as soon as fewer than {@link maxPipelined} others are in flight. */
   accept(exchange: Exchange): void {
     this.newest = exchange;
-    this.#acceptedInTurn++;
     if (exchange.isFinal) this.isEnding = true;
     if (!exchange.isComplete) this.#receivingSinceMs = exchange.receivedAtMs;
-    const call = this.#edge.handler.receive(exchange);
+    const call = this.#context.handler.receive(exchange);
     const hasCredential = exchange.headers["authorization"] !== undefined;
     if (hasCredential) this.isTrusted = call.isTrusted;
+    this.#strangeRequests = this.isTrusted ? 0 : this.#strangeRequests + 1;
     const pending = { exchange, call, response: undefined };
     this.#enqueue(pending);
     this.#startNext();
@@ -253,7 +225,7 @@ export class Connection {
   reject(error: RequestError): void {
     this.isEnding = true;
     if (this.newest?.isComplete !== false) {
-      const response = this.#edge.handler.reject(error);
+      const response = this.#context.handler.reject(error);
       this.#enqueue({ exchange: undefined, call: undefined, response });
     }
     this.#flush();
@@ -264,7 +236,7 @@ export class Connection {
     this.isEnding = true;
     this.#givenUp = serverStopping;
     for (const pending of this.#queue) {
-      pending.response ??= this.#edge.handler.giveUp(pending.exchange);
+      pending.response ??= this.#context.handler.giveUp(pending.exchange);
     }
     this.#flush();
   }
@@ -286,25 +258,50 @@ export class Connection {
     this.socket.destroy();
   }
 
-  /** Sends the responses that are known, and reads further requests that have arrived. */
-  takeTurn(): void {
-    this.#acceptedInTurn = 0;
-    this.#sliceBytesInTurn = 0;
+  sendResponses(): void {
     this.#flush();
     if (this.socket.destroyed) return;
     if (this.isSettled) this.admission.idle.add(this);
+    if (this.#hasBytes) this.#context.scheduler.addReader(this);
+    else if (!this.isFull) this.#reader?.readMore();
+  }
+
+  readRequests(): void {
+    if (this.socket.destroyed) return;
+    if (this.#isFlood) {
+      this.close();
+      return;
+    }
+    this.#sliceBytesInTurn = 0;
+    this.#isInTurn = true;
     if (!this.isFull) this.#reader?.readMore();
+    this.#isInTurn = false;
+  }
+
+  /** True if a client without a valid token has sent much without waiting for the responses. */
+  get #isFlood(): boolean {
+    if (this.isTrusted || !this.isSettled || this.newest?.isComplete === false) return false;
+    const bytes = this.#reader?.bufferedBytes ?? 0;
+    return this.#strangeRequests >= maxStrangeRequests && bytes > maxStrangeBytes;
+  }
+
+  /** Returns whether node:http may parse a slice now. Without a token, it is one in each turn. Otherwise the turn follows. */
+  mayPassSlice(): boolean {
+    const isAllowed = this.isTrusted
+      ? this.#sliceBytesInTurn < maxSliceBytesInTurn
+      : this.#isInTurn;
+    if (!isAllowed) this.#context.scheduler.addReader(this);
+    return isAllowed;
   }
 
   /** To be called before a slice is passed to node:http. */
   noteSlice(bytes: number): void {
     this.#sliceBytesInTurn += Math.max(bytes, minSliceBytes);
-    if (this.#sliceBytesInTurn >= maxSliceBytesInTurn) this.#edge.turns.add(this);
+    this.#isInTurn = false;
   }
 
   /** To be called before new bytes are read. */
   noteInput(): void {
-    this.#acceptedInTurn = 0;
     const nowMs = performance.now();
     if (!this.isReceiving) this.#receivingSinceMs = nowMs;
     this.#lastInputAtMs = nowMs;
@@ -327,7 +324,7 @@ export class Connection {
       if (call === undefined || exchange === undefined || next.response !== undefined) continue;
       this.#running++;
       this.#runningCall = call;
-      void this.#edge.handler.handle(call).then((response) => {
+      void this.#context.handler.handle(call).then((response) => {
         this.#running--;
         this.isTrusted ||= call.isTrusted;
         if (next.response === undefined) {
@@ -336,7 +333,7 @@ export class Connection {
         }
         this.#startNext();
         // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
-        this.#edge.turns.add(this);
+        this.#context.scheduler.addSender(this);
       });
     }
   }
@@ -373,7 +370,7 @@ export class Connection {
       } catch (error) {
         // Only a bug gets here. It costs this connection and no other one.
         if (exchange !== undefined) this.admission.release(exchange);
-        this.#edge.onError(error);
+        this.#context.onError(error);
         this.socket.destroy();
       }
     }
@@ -388,7 +385,7 @@ export class Connection {
   }
 
   #send(exchange: Exchange | undefined, response: CompleteResponse): void {
-    const { connectionHeaders, handler, stoppedAtMs } = this.#edge;
+    const { connectionHeaders, handler, stoppedAtMs } = this.#context;
     const isAborted = this.socket.destroyed;
     const nowMs = performance.now();
     if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.isEnding = true;
@@ -431,8 +428,8 @@ export class Connection {
     if (exchange !== undefined) this.admission.release(exchange);
     if (this.#unsent.length > 0) return;
     this.#unsentBytes = 0;
-    if (this.isIdle && this.#reader?.hasBytes !== true) this.takeTurn();
-    else this.#edge.turns.add(this);
+    if (this.isIdle && !this.#hasBytes) this.sendResponses();
+    else this.#context.scheduler.addSender(this);
   };
 
   #settle(): void {
@@ -440,7 +437,7 @@ export class Connection {
     // An idle connection keeps nothing of its last request.
     if (this.newest?.isComplete === true) this.newest = undefined;
     // A request that waited for the responses begins to arrive now.
-    if (this.#reader?.hasBytes === true) this.#receivingSinceMs = performance.now();
+    if (this.#hasBytes) this.#receivingSinceMs = performance.now();
     if (this.isEnding) this.#finish();
   }
 
@@ -454,7 +451,7 @@ export class Connection {
    * a request, or sends none. Infinite while it waits for the server.
    */
   get #deadlineMs(): number {
-    const { idleTimeoutMs, readTimeoutMs, requestTimeoutMs } = this.#edge;
+    const { idleTimeoutMs, readTimeoutMs, requestTimeoutMs } = this.#context;
     if (this.#unsent.length > 0) return this.#lastSentAtMs + readTimeoutMs;
     const receivingSinceMs = Math.max(this.#receivingSinceMs, this.#lastSentAtMs);
     if (this.newest?.isComplete === false) return receivingSinceMs + requestTimeoutMs;
@@ -465,7 +462,7 @@ export class Connection {
 
   /** The only timer. It runs at least as often as the shortest deadline that can begin, so that no request starts one. */
   readonly #checkTime = (): void => {
-    const shortestMs = this.#edge.requestTimeoutMs / 3;
+    const shortestMs = this.#context.requestTimeoutMs / 3;
     let leftMs = this.#deadlineMs - performance.now();
     if (leftMs <= 0) {
       this.#timeOut();

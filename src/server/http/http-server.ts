@@ -8,11 +8,12 @@ import { RequestError } from "../../core/errors.ts";
 import { type IdleConnection, maxDraining, type ServerLimits } from "../admission.ts";
 import type { ServerFaults } from "../faults.ts";
 import { serverStopping } from "../response.ts";
-import { Connection, type Edge, graceMs, Turns } from "./connection.ts";
+import { Connection, type ConnectionContext, graceMs } from "./connection.ts";
 import { createSimpleCreateParser, Lane } from "./lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createNodeHttp } from "./node-exchange.ts";
 import { lingeringClose, createConnectionHeaders, toText } from "./response-bytes.ts";
+import { Scheduler } from "./scheduler.ts";
 
 /** Options for {@link openHttpServer}. */
 export interface HttpServerOptions extends ServerLimits, ListenAddress {
@@ -45,7 +46,7 @@ const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** The parts of a server that its connections use. */
-export type ServerContext = Pick<Edge, "handler" | "admission" | "stoppedAtMs">;
+export type ServerContext = Pick<ConnectionContext, "handler" | "admission" | "stoppedAtMs">;
 
 /** An HTTP server that listens. */
 export interface HttpServer extends ListeningAddress {
@@ -82,10 +83,10 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     ...address,
     serve: (context) =>
       new Connections(server, {
-        edge: {
+        context: {
           ...context,
           onError,
-          turns: new Turns(),
+          scheduler: new Scheduler(),
           requestTimeoutMs,
           idleTimeoutMs: options.idleTimeoutMs,
           connectionHeaders: createConnectionHeaders(options.idleTimeoutMs),
@@ -125,7 +126,7 @@ const lastResponsesMs = 250;
 
 /** Options of {@link Connections}. */
 interface ConnectionsOptions {
-  readonly edge: Edge;
+  readonly context: ConnectionContext;
   /** Maximum number of connections. */
   readonly maxConnections: number;
   /** Does the handshakes; undefined if clients use no TLS. It does not listen. */
@@ -158,7 +159,7 @@ class Connections {
       const peer = toPeer(socket);
       const handshake = this.#handshakes.get(peer);
       this.#handshakes.delete(peer);
-      if (handshake !== undefined) options.edge.admission.idle.delete(handshake);
+      if (handshake !== undefined) options.context.admission.idle.delete(handshake);
       // A client may close its side and still read the response.
       socket.allowHalfOpen = true;
       this.#accept(socket, handshake?.error);
@@ -171,7 +172,7 @@ class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    const { admission } = this.#options.edge;
+    const { admission } = this.#options.context;
     const error = admission.addConnection();
     const uncount = (): void => void admission.connections--;
     socket.once("close", uncount);
@@ -187,16 +188,16 @@ class Connections {
     uncount: () => void,
     tlsServer: TlsServer,
   ): void {
-    const { edge, handshakeTimeoutMs } = this.#options;
+    const { context, handshakeTimeoutMs } = this.#options;
     const peer = toPeer(socket);
     const handshake = { ...(error && { error }), close: () => void socket.destroy() };
     const forget = (): void => {
-      edge.admission.idle.delete(handshake);
+      context.admission.idle.delete(handshake);
       this.#handshakes.delete(peer);
     };
     this.#handshakes.set(peer, handshake);
     // It makes room for others like an idle connection: its client may never finish it.
-    if (error === undefined) edge.admission.idle.add(handshake);
+    if (error === undefined) context.admission.idle.add(handshake);
     socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
     // TLS adds a listener of its own. The close event follows.
     socket.on("error", () => undefined).once("close", forget);
@@ -223,7 +224,7 @@ class Connections {
       this.#reject(socket, error);
       return;
     }
-    const connection = new Connection(socket, this.#options.edge);
+    const connection = new Connection(socket, this.#options.context);
     this.#open.add(connection);
     socket.once("close", () => this.#open.delete(connection));
     this.#options.start(connection);
@@ -281,7 +282,7 @@ class Connections {
 
   /** Sends an error on a socket that is not accepted, and closes it. */
   #reject(socket: Socket, error: RequestError): void {
-    const { handler, connectionHeaders } = this.#options.edge;
+    const { handler, connectionHeaders } = this.#options.context;
     const response = handler.reject(error);
     handler.report(undefined, response, false);
     socket.on("error", () => undefined);

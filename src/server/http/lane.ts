@@ -44,49 +44,69 @@ const simpleLength = /^(?:0|[1-9]\d{0,8})$/;
 /** Headers that differ between the requests of a client. */
 const changingHeader = /\r\n(?:trace(?:parent|state)|x-[a-z-]+-id):/i;
 
-/** Maximum length of an incomplete create in the lane: a network cuts requests at any byte. */
-const maxCutBytes = 16 * 1024;
+/** A header line that may become one of {@link headerLine}. */
+const incompleteLine = /^(?:[A-Za-z-]+(?::[ -~]*)?)?\r?$/;
 
-/** Returns a function that finds the simple create which begins at `start`; "cut" if its head is incomplete. */
+/** Maximum length of an incomplete create in the lane: a network divides requests at any byte. */
+const maxIncompleteBytes = 16 * 1024;
+
+/**
+ * Returns a function that finds the simple create which begins at `start`. For an incomplete head that may become simple, it
+ * returns the length of its complete lines, and looks only at what follows them when it is called with that length.
+ */
 export function createSimpleCreateParser(path: string, maxBodyBytes: number) {
-  const firstLine = `POST ${path} HTTP/1.1\r\n`;
+  const firstLine = `POST ${path} HTTP/1.1`;
   // Heads that repeat are parsed once.
   const known = new RecentMap<SimpleHead>();
 
   function readHead(text: string): SimpleHead | undefined {
     const found = known.get(text);
     if (found !== undefined) return found;
-    const head = parseHead(text, path);
+    const [first, ...lines] = text.split("\r\n");
+    const head = first === firstLine ? parseLines(lines, path) : undefined;
     if (head === undefined || head.bodyLength > maxBodyBytes) return undefined;
     if (!changingHeader.test(text)) known.set(text, head);
     return head;
   }
 
-  return (bytes: Buffer, start: number): SimpleCreate | "cut" | undefined => {
-    const headEnd = bytes.indexOf("\r\n\r\n", start);
+  function checkIncomplete(text: string, knownLength: number): number | undefined {
+    const lines = text.split("\r\n");
+    const last = lines.pop() ?? "";
+    if (knownLength === 0) {
+      if (lines.length === 0) return `${firstLine}\r`.startsWith(last) ? 0 : undefined;
+      if (lines.shift() !== firstLine) return undefined;
+    }
+    const isPossible =
+      incompleteLine.test(last) && lines.every((line) => toSimpleName(line) !== undefined);
+    return isPossible ? knownLength + text.length - last.length : undefined;
+  }
+
+  return (bytes: Buffer, start: number, knownLength = 0): SimpleCreate | number | undefined => {
+    const headEnd = bytes.indexOf("\r\n\r\n", start + Math.max(0, knownLength - 2));
     if ((headEnd < 0 ? bytes.length : headEnd) - start > maxHeadBytes) return undefined;
     if (headEnd < 0) {
-      const text = bytes.toString("latin1", start, start + firstLine.length);
-      return firstLine.startsWith(text) ? "cut" : undefined;
+      return checkIncomplete(bytes.toString("latin1", start + knownLength), knownLength);
     }
     const head = readHead(bytes.toString("latin1", start, headEnd));
     if (head === undefined) return undefined;
     const bodyStart = headEnd + 4;
     const end = bodyStart + head.bodyLength;
-    return end > bytes.length && end - start > maxCutBytes ? undefined : { head, bodyStart };
+    return end > bytes.length && end - start > maxIncompleteBytes ? undefined : { head, bodyStart };
   };
 }
 
-function parseHead(text: string, target: string): SimpleHead | undefined {
-  const [firstLine, ...lines] = text.split("\r\n");
-  if (firstLine !== `POST ${target} HTTP/1.1`) return undefined;
+/** Returns the lower-case name in a header line that is simple. */
+function toSimpleName(line: string): string | undefined {
+  const name = line.slice(0, line.indexOf(":")).toLowerCase();
+  return headerLine.test(line) && simpleHeader.test(name) ? name : undefined;
+}
+
+function parseLines(lines: readonly string[], target: string): SimpleHead | undefined {
   const headers: Record<string, string> = {};
   for (const line of lines) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, colon).toLowerCase();
-    const isSimple = headerLine.test(line) && simpleHeader.test(name);
-    if (!isSimple || headers[name] !== undefined) return undefined;
-    headers[name] = line.slice(colon + 1).trimStart();
+    const name = toSimpleName(line);
+    if (name === undefined || headers[name] !== undefined) return undefined;
+    headers[name] = line.slice(name.length + 1).trimStart();
   }
   const { host = " ", connection = "keep-alive", "content-length": length = "" } = headers;
   const isSimple =
@@ -108,6 +128,8 @@ export class Lane implements Reader {
   readonly #handOver: HandOver;
   /** Bytes that have arrived, from the next request on. */
   #bytes: Buffer = noBytes;
+  /** Length of the complete lines of an incomplete head. */
+  #knownLength = 0;
   /** The create whose body is incomplete. */
   #arriving: LaneExchange | undefined;
   #isInputEnded = false;
@@ -123,8 +145,8 @@ export class Lane implements Reader {
     connection.use(this);
   }
 
-  get hasBytes(): boolean {
-    return this.#bytes.length > 0;
+  get bufferedBytes(): number {
+    return this.#bytes.length;
   }
 
   readMore(): void {
@@ -134,9 +156,9 @@ export class Lane implements Reader {
     const bytes = this.#bytes;
     let arriving = this.#arriving;
     let start = arriving?.receive(bytes, 0) ?? 0;
-    let create: SimpleCreate | "cut" | undefined;
+    let create: SimpleCreate | number | undefined;
     while (start < bytes.length && !connection.isFull && !connection.isEnding) {
-      create = this.#parse(bytes, start);
+      create = this.#parse(bytes, start, start === 0 ? this.#knownLength : 0);
       if (typeof create !== "object") break;
       arriving = new LaneExchange(connection, create.head);
       start = arriving.receive(bytes, create.bodyStart);
@@ -144,16 +166,18 @@ export class Lane implements Reader {
     }
     if (arriving?.isComplete === true) arriving = undefined;
     this.#arriving = arriving;
+    this.#knownLength = typeof create === "number" ? create : 0;
     // The last request of a connection may still arrive.
     const isOver = connection.isEnding && arriving === undefined;
     this.#bytes = isOver || start === bytes.length ? noBytes : bytes.subarray(start);
     if (isOver) return;
+    const needsMore = this.#bytes.length === 0 || typeof create === "number";
     if (connection.isFull) socket.pause();
-    else if (!this.#isInputEnded && (!this.hasBytes || create === "cut")) socket.resume();
+    else if (!this.#isInputEnded && needsMore) socket.resume();
     else if (arriving !== undefined) arriving.fail(requestIncomplete);
-    else if (!this.hasBytes) connection.end();
+    else if (this.#bytes.length === 0) connection.end();
     else if (connection.isSettled) this.#leave();
-    else if (this.#bytes.length <= maxCutBytes) socket.resume();
+    else if (this.#bytes.length <= maxIncompleteBytes) socket.resume();
     else socket.pause();
   }
 

@@ -53,7 +53,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     const readMore = (): void => {
       if (connection.isSettled) pass(connection, input);
     };
-    connection.use({ hasBytes: true, readMore }, slicer);
+    connection.use({ bufferedBytes: input.length, readMore }, slicer);
     readMore();
   });
 
@@ -64,7 +64,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     const countBytes = (input: Buffer): number => {
       const { isEnding, isFull, newest } = connection;
       const isInHead = newest?.isComplete !== false;
-      if (isFull || (isInHead && isEnding)) return 0;
+      if (isFull || (isInHead && isEnding) || !connection.mayPassSlice()) return 0;
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
       const bodyBytes = isInHead ? undefined : newest.headers["content-length"];

@@ -34,7 +34,7 @@ export class Slicer extends Duplex {
     if (this.writableEnded) return;
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     this.readMore();
-    if (this.hasBytes) this.#socket.pause();
+    if (this.bufferedBytes > 0) this.#socket.pause();
   };
 
   readonly #onEnd = (): void => this.readMore();
@@ -46,18 +46,18 @@ export class Slicer extends Duplex {
     return this.#input;
   }
 
-  /** True if bytes wait that node:http did not get. */
-  get hasBytes(): boolean {
-    return this.#input.length > 0;
+  /** Number of bytes that node:http did not get. */
+  get bufferedBytes(): number {
+    return this.#input.length;
   }
 
   /** Passes the next bytes to node:http, if it wants any and may have them; or the end of the input. */
   readMore(): void {
     if (!this.#isWanted || this.#hasStopped || this.isPaused() || this.writableEnded) return;
-    if (!this.hasBytes && !this.#socket.readableEnded) this.#socket.resume();
+    if (this.bufferedBytes === 0 && !this.#socket.readableEnded) this.#socket.resume();
     else {
       const slice = this.#input.subarray(0, this.#countBytes(this.#input));
-      if (this.hasBytes && slice.length === 0) return;
+      if (this.bufferedBytes > 0 && slice.length === 0) return;
       this.#input = this.#input.subarray(slice.length);
       this.passedBytes += slice.length;
       this.#isWanted = false;

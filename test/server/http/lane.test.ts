@@ -60,13 +60,32 @@ describe("the parser of simple creates", () => {
     expect(parse(simple(lines), 0)).toHaveProperty("head");
   });
 
-  it("tells a head that is cut at any byte, and where a body will end", () => {
+  it("tells a head that is incomplete at any byte, and where a body will end", () => {
     const whole = simple([]);
+    let known = 0;
     for (const length of whole.keys()) {
-      const parsed = parse(whole.subarray(0, length), 0);
-      if (length < whole.length - body.length) expect(parsed, `${length}`).toBe("cut");
+      const parsed = parse(whole.subarray(0, length), 0, known);
+      expect(parse(whole.subarray(0, length), 0)).toEqual(parsed);
+      if (length < whole.length - body.length) expect(parsed, `${length}`).toBeTypeOf("number");
       else expect(parsed, `${length}`).toMatchObject({ head: { bodyLength: body.length } });
+      known = typeof parsed === "number" ? parsed : known;
     }
+  });
+
+  it.each([
+    "X-Other: 1",
+    "Accept{",
+    "Accept : a",
+    "Accept: a\rb",
+    "Accept: a\0",
+    "Accept\n: a",
+    "",
+    " a",
+  ])("leaves an incomplete head once it has the line %j", (line) => {
+    const head = Buffer.from(`POST /v1/plants HTTP/1.1\r\nHost: a\r\n${line}\r\nA`);
+    const results = [...head.keys()].map((length) => parse(head.subarray(0, length + 1), 0));
+    expect(results.at(-1)).toBeUndefined();
+    expect(results[30]).toBeTypeOf("number");
   });
 
   it.each<[what: string, bytes: Buffer]>([
@@ -249,3 +268,12 @@ it("fails only the request whose handling throws, with 50000", async () => {
   const none = { changes: 0, waitingBytes: 0, connections: 0 };
   await expect.poll(() => server.server.readLoad()).toEqual(none);
 });
+
+it.each(["Acc{ept: a", "Accept: \0", "Accept: a\rb"])(
+  "rejects a head with %j before its end has arrived",
+  async (line) => {
+    await using server = await startServer({ fastLane: true });
+    using connection = await sendRaw(server.port, `POST /plants HTTP/1.1\r\nHost: a\r\n${line}`);
+    expect(await connection.results(1)).toEqual(["400 40000"]);
+  },
+);

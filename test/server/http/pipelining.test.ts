@@ -87,14 +87,32 @@ it("handles one request at a time before it has accepted a token", async () => {
 it.each([
   ["without a token", "", "400 40100"],
   ["with a wrong token", `Authorization: Bearer pst_${"x".repeat(43)}\r\n`, "400 40102"],
-])("responds in order to each of 300 requests %s", async (_what, header, result) => {
+])("responds in order to each of 200 requests %s", async (_what, header, result) => {
   await using server = await startServer();
   using connection = await openRawConnection(server.port);
   const toRequest = (id: string): string =>
     `POST /plants HTTP/1.1\r\nHost: a\r\nX-Request-Id: r${id}\r\n${header}Content-Length: 2\r\n\r\n{}`;
-  connection.socket.write(ids(300).map(toRequest).join(""));
-  expect(await connection.results(300)).toEqual(Array(300).fill(result));
-  expect(connection.received().match(/(?<=X-Request-Id: r)\d+/g)).toEqual(ids(300));
+  connection.socket.write(ids(200).map(toRequest).join(""));
+  expect(await connection.results(200)).toEqual(Array(200).fill(result));
+  expect(connection.received().match(/(?<=X-Request-Id: r)\d+/g)).toEqual(ids(200));
+});
+
+it.each([
+  ["simple creates", `POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}`],
+  ["other requests", toRawGet("/healthz")],
+])("closes a connection without a token with more than 32 KiB of %s", async (_what, request) => {
+  await using server = await startServer();
+  using connection = await openRawConnection(server.port);
+  connection.socket.write(request.repeat(2000));
+  await expect.poll(() => connection.isOpen()).toBe(false);
+  expect(server.server.readLoad()).toMatchObject({ waitingBytes: 0, connections: 0 });
+});
+
+it("keeps a connection with more than 32 KiB behind a few requests without a token", async () => {
+  await using server = await startServer();
+  const longName = create(1, "a".repeat(40_000));
+  using connection = await sendRaw(server.port, toRawGet("/healthz") + longName.repeat(3));
+  expect(await connection.results(4)).toEqual(Array(4).fill("200"));
 });
 
 it("parses no request behind a body before it has accepted a token", async () => {
