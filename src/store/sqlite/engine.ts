@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import type { EngineOptions, StoreEngine } from "../../core/store.ts";
 import type { ConnectionTarget } from "./connection.ts";
+import { createStoreError } from "../store-failure.ts";
 import { assertSqliteInstalled } from "./driver.ts";
 import { packEntries, unpackPlants } from "./rows.ts";
 import { createFilesInUse, prepareDatabaseFile } from "./store-file.ts";
@@ -59,7 +60,7 @@ export async function openSqliteEngine(
   await writer.open();
   try {
     const tampering = await writer.call("findTampering");
-    if (tampering !== undefined) onWarning?.(`the store ${path} ${tampering.problem}`);
+    if (tampering !== undefined) onWarning?.(createStoreError(tampering, path).message);
     // A restore may have replaced the file since it was found.
     files.assertInPlace();
   } catch (error) {
