@@ -1,4 +1,5 @@
 /** Finds out what listens at a URL: a ready plant store, and whether it accepts the token. */
+import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
 import { tokenCheckHeader } from "../core/contract.ts";
 import { errorTable, truncateMessage } from "../core/errors.ts";
@@ -54,8 +55,8 @@ export async function checkReadiness({
       signal,
     };
     const { status, body } = await post({ ...request, method: "GET" });
-    const [match, store] = status === 200 ? parseReadyBody(body) : [];
-    if (match !== undefined) return { state: "ready", isVolatile: store === "memory" };
+    const ready = status === 200 ? parseReadyBody(body) : undefined;
+    if (ready !== undefined) return { state: "ready", isVolatile: ready.store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
     if (error === undefined) return { state: "unknown" };
     return { state: "notReady", error: { ...error, message: truncateMessage(error.message) } };
@@ -66,11 +67,12 @@ export async function checkReadiness({
   }
 }
 
-/** Strictly, because another server on the same port may respond to every path with 200. */
-function parseReadyBody(body: Uint8Array): readonly string[] {
-  return (
-    /^\{"status":"ready"(?:,"store":"(memory)")?\}$/.exec(new TextDecoder().decode(body)) ?? []
-  );
+/** @returns undefined for another body: a server of another kind may respond to every path with 200 */
+function parseReadyBody(body: Uint8Array): { readonly store: unknown } | undefined {
+  const value: unknown = attempt(() => JSON.parse(new TextDecoder().decode(body)));
+  const isReady =
+    typeof value === "object" && value !== null && "status" in value && value.status === "ready";
+  return isReady ? { store: "store" in value ? value.store : undefined } : undefined;
 }
 
 /** Options for {@link checkToken}. */
