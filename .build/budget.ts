@@ -85,9 +85,8 @@ async function listLoadedFiles(commands: readonly (readonly string[])[]): Promis
       const env = {
         HOME: directory,
         NODE_V8_COVERAGE: coverage,
-        PLANTSTORE_URL: plants.url,
         PLANTSTORE_TOKEN: plants.token,
-        PLANTSTORE_STORE: store,
+        ...(args[0] === "create" ? { PLANTSTORE_URL: plants.url } : { PLANTSTORE_STORE: store }),
       };
       await run(process.execPath, [program, ...args], { env });
       // One for each thread.

@@ -2,7 +2,7 @@
 import { toNextStep } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { isRetryable, type Retry, sendPlant, type SendPlantOptions } from "./create-plant.ts";
-import type { ConnectionPool } from "./http-pool.ts";
+import type { Connections } from "./http-request.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import {
   type ErrorResponse,
@@ -37,7 +37,7 @@ export interface SendPlantsOptions extends Omit<
   /** Called when no further items are needed; must end them. */
   readonly stopReading: () => void;
   /** Sends the requests. The run closes it. */
-  readonly pool: ConnectionPool;
+  readonly pool: Connections;
 }
 
 /** Items in memory for each item in flight: results wait for earlier ones. */

@@ -1,16 +1,17 @@
-/** A pool of connections for bulk creates. Each connection has several requests in flight. */
+/** A pool of connections for bulk creates, pages and deletions. Each connection has several requests in flight. */
 import { setMaxListeners } from "node:events";
 import type { Socket } from "node:net";
 // Not the global function, which tests may replace with a fake.
 import { setImmediate } from "node:timers";
 import { buildConnector, errors, Pool } from "undici";
+import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import {
   createNoHttpError,
   type ClientRequest,
   type ClientResponse,
+  type Connections,
   needsMore,
-  type Post,
   post,
   type ResponseHead,
   toClientError,
@@ -25,19 +26,9 @@ const pipelineDepth = 16;
 /** A larger body would delay the requests after it. */
 const maxPipelinedBytes = 64 * 1024;
 
-/** Connections to one origin. */
-export interface ConnectionPool {
-  /**
-   * Sends a request that may arrive twice: undici repeats a request if the connection ends before its response. Retries
-   * and large bodies get a separate connection.
-   */
-  readonly post: Post;
-  /** Closes all connections. Requests in flight reject. */
-  close(): Promise<void>;
-}
-
 /**
- * Opens a pool. The first request opens a connection.
+ * Opens a pool. The first request opens a connection. Large bodies and retries get a separate connection, but not those of
+ * pages: a server lets few connections read.
  *
  * @param url any request's URL; all have the same origin
  * @param maxRequests in flight at a time; further requests wait
@@ -49,7 +40,7 @@ export function openPool(
   maxRequests: number,
   timeoutMs: number,
   ca?: string,
-): ConnectionPool {
+): Connections {
   const { origin, socketPath, httpUrl } = toEndpoint(url);
   const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
   const sockets = new Set<Socket>();
@@ -83,8 +74,10 @@ export function openPool(
   });
   const holdWrites = createWriteHold(sockets);
   return {
-    post(request) {
-      if (request.isRetry || request.body.length > maxPipelinedBytes) return post(request);
+    async post(request) {
+      request.signal?.throwIfAborted();
+      const isAlone = request.isRetry === true && request.method !== "GET";
+      if (isAlone || request.body.length > maxPipelinedBytes) return post(request);
       holdWrites();
       return dispatch(pool, pending, request.url.slice(pathStart), request);
     },
@@ -135,13 +128,19 @@ function dispatch(
     const finish = (): void => {
       if (!pending.delete(fail)) return;
       clearTimeout(timer);
+      release();
       resolve({ ...head, body: Buffer.concat(chunks), wasRepeated: starts > 1 });
     };
     const fail = (error: Error): void => {
       if (!pending.delete(fail)) return;
       clearTimeout(timer);
+      release();
       resolve(rejectWith(error, request));
     };
+    const release = onAbort(request.signal, () => {
+      fail(new errors.RequestAbortedError());
+      abort();
+    });
     // It includes the requests before it on its connection.
     const timer = setTimeout(() => {
       fail(createTimeoutError(url, timeoutMs));

@@ -1,6 +1,6 @@
 /** One request with node:http, and its errors. */
 import { statSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage } from "node:http";
 import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import { isError } from "../core/messages.ts";
@@ -21,8 +21,24 @@ export function toReasonPhrase(status: number): string {
   return process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 }
 
-/** Sends a request, as a Post. */
-export async function post(message: ClientRequest): Promise<ClientResponse> {
+/** Connections of a client. */
+export interface Connections {
+  /** A request may arrive twice, if its connection ends before the response. */
+  readonly post: Post;
+  /** Closes all connections. Requests in flight reject. */
+  close(): Promise<void>;
+}
+
+/** Opens one connection, which is kept between requests. The first request connects. @param url any request's URL */
+export function openKeptConnection(url: string): Connections {
+  const module = url.startsWith("https:") ? "node:https" : "node:http";
+  const { Agent } = process.getBuiltinModule(module);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  return { post: (request) => post(request, agent), close: async () => agent.destroy() };
+}
+
+/** Sends a request, as a Post. @param agent by default, a connection for this request alone */
+export async function post(message: ClientRequest, agent?: Agent): Promise<ClientResponse> {
   const { method = "POST", url, ca, headers, body, timeoutMs, signal } = message;
   const { httpUrl, socketPath } = toEndpoint(url);
   // Node 22 and later: import would load its fetch, HTTP/2 and web streams, which takes 20 ms.
@@ -36,8 +52,8 @@ export async function post(message: ClientRequest): Promise<ClientResponse> {
     ...(socketPath !== undefined && { socketPath }),
     ...(ca !== undefined && { ca }),
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
-    // Keeps no connection open, and sends the token to no proxy from the environment.
-    agent: false,
+    // Not the global one, which may send the token to a proxy from the environment.
+    agent: agent ?? false,
     // Overrides Node's --insecure-http-parser.
     insecureHTTPParser: false,
   });
@@ -65,6 +81,10 @@ export async function post(message: ClientRequest): Promise<ClientResponse> {
       sent.end(body);
     });
   } catch (error) {
+    // A server may close an idle connection at any time (RFC 9112 section 9.3.1).
+    if (sent.reusedSocket && isError(error) && "code" in error && error.code === "ECONNRESET") {
+      return { ...(await post(message)), wasRepeated: true };
+    }
     const reason = await toClientError(error, message);
     signal?.throwIfAborted();
     throw reason;

@@ -69,7 +69,7 @@ export async function checkReadiness({
 
 /** @returns undefined for another body: a server of another kind may respond to every path with 200 */
 function parseReadyBody(body: Uint8Array): { readonly store: unknown } | undefined {
-  const value: unknown = attempt(() => JSON.parse(new TextDecoder().decode(body)));
+  const value = attempt((): unknown => JSON.parse(new TextDecoder().decode(body)));
   const isReady =
     typeof value === "object" && value !== null && "status" in value && value.status === "ready";
   return isReady ? { store: "store" in value ? value.store : undefined } : undefined;

@@ -176,7 +176,16 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const range = { min: 1, max: maxPagePlants };
       checkOption("limit", (value) => checkInteger(value, range), limit);
       const signal = checkOption("signal", checkSignal, listOptions.signal);
-      yield* listPages({ after: afterId, limit }, await toSendOptions(signal));
+      const sendOptions = await toSendOptions(signal);
+      const connections = await openTransport(fetch, sendOptions.request, {
+        concurrency: 1,
+        timeoutMs,
+      });
+      try {
+        yield* listPages({ after: afterId, limit }, { ...sendOptions, post: connections.post });
+      } finally {
+        await connections.close();
+      }
     },
     async delete(id, deleteOptions = {}) {
       const exact = checkOption("id", checkId, id);

@@ -120,7 +120,6 @@ describe("the server", () => {
   it.each([
     ["list", 3],
     ["get 1", 3],
-    ["get 1 2", 9],
     ["export", 9],
     ["delete 1 --yes", 3],
     ["delete 1 2 --yes", 18],
@@ -169,6 +168,35 @@ describe("list", () => {
 });
 
 describe("get", () => {
+  it("is unavailable in the order of the ids, after all retries", async () => {
+    const { url, requests } = await openScriptedServer(
+      errorResponse(50301, { "retry-after": "0" }),
+    );
+    const { exitCode } = await runCli(["get", "1", "2", "--url", url], { env });
+    expect(exitCode).toBe(6);
+    expect(requests.filter(({ path }) => path === "/plants?limit=1&after=0")).toHaveLength(9);
+  });
+
+  it("sends many requests over at most 8 connections, also after failures", async () => {
+    const sockets = new Set<unknown>();
+    let requests = 0;
+    const { url } = await openScriptedServer((response, { path = "" }) => {
+      sockets.add(response.req.socket);
+      const id = Number(path.split("after=")[1]) + 1;
+      if (requests++ % 5 === 0) errorResponse(50301, { "retry-after": "0" })(response);
+      else json(200, id % 2 === 0 ? "[]" : `[{"id":${id},"name":"a"}]`)(response);
+    });
+    const ids = Array.from({ length: 500 }, (_, index) => `${500 - index}`);
+    const { exitCode, stdout } = await runCli(["get", "-", "--url", url], {
+      env,
+      stdin: ids.join("\n"),
+    });
+    expect(exitCode).toBe(9);
+    const odd = ids.filter((id) => Number(id) % 2 === 1);
+    expect(stdout).toBe(toLines(odd.map((id) => ({ id: BigInt(id), name: "a" }))));
+    expect(sockets.size).toBeLessThanOrEqual(8);
+  });
+
   it("sends one request, for the smallest id too", async () => {
     const first = json(200, `[{"id":${int64Min},"name":"smallest"}]`);
     const { url, requests } = await openScriptedServer(first, json(200, '[{"id":9,"name":"a"}]'));
@@ -210,6 +238,18 @@ describe("export", () => {
     ]);
     const args = ["export", "--url", url, "--after", "1", "--tag", "pot", "--csv"];
     expect(await runCli(args, { env })).toPrint("id,name,tag\n2,b,pot\n");
+  });
+
+  it("reads all pages over one connection", async () => {
+    const sockets = new Set<unknown>();
+    const pages = ['[{"id":1,"name":"a"}]', '[{"id":2,"name":"b"}]', "[]"];
+    const { url } = await openScriptedServer((response) => {
+      sockets.add(response.req.socket);
+      json(200, pages.shift() ?? "[]")(response);
+    });
+    expect((await runCli(["export", "--url", url], { env })).stdout).toMatch(/"id":2,.*\n$/);
+    expect(pages).toEqual([]);
+    expect(sockets.size).toBe(1);
   });
 
   it("retries a page", async () => {

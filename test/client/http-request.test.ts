@@ -1,8 +1,9 @@
 import { getEventListeners, once } from "node:events";
+import type { Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, it } from "vitest";
-import { post } from "../../src/client/http-request.ts";
+import { describe, expect, it } from "vitest";
+import { openKeptConnection, post } from "../../src/client/http-request.ts";
 import { type Responder, json, openRawServer, openScriptedServer } from "./scripted-server.ts";
 
 setFlagsFromString("--expose-gc");
@@ -111,4 +112,36 @@ it("a body is sent byte for byte, with its length", async () => {
   expect(requests).toMatchObject([
     { body, headers: { "content-length": String(Buffer.byteLength(body)) } },
   ]);
+});
+
+describe("openKeptConnection", () => {
+  it("sends requests one after the other over one connection, until it is closed", async () => {
+    const sockets = new Set<unknown>();
+    const { url, requests } = await openScriptedServer((response) => {
+      sockets.add(response.req.socket);
+      response.end("a");
+    });
+    const { post: send, close } = openKeptConnection(url);
+    const request = { method: "GET", url, headers: {}, body: "", timeoutMs: 5000 } as const;
+    await Promise.all([send(request), send(request)]);
+    expect((await send(request)).wasRepeated).toBeUndefined();
+    expect(requests).toHaveLength(3);
+    const [socket] = sockets;
+    expect(sockets.size).toBe(1);
+    const closed = once(socket as Socket, "close");
+    await close();
+    await closed;
+  });
+
+  it("repeats a request whose connection ended while it was idle, and says so", async () => {
+    const { url, requests } = await openScriptedServer((response) => {
+      if (requests.length === 2) response.destroy();
+      else response.end("a");
+    });
+    const { post: send, close } = openKeptConnection(url);
+    const request = { method: "GET", url, headers: {}, body: "", timeoutMs: 5000 } as const;
+    await send(request);
+    expect(await send(request)).toMatchObject({ status: 200, wasRepeated: true });
+    await close();
+  });
 });

@@ -16,7 +16,7 @@ import {
 } from "../options/local.ts";
 import { parseText, readOptions, type Values } from "../options/values.ts";
 import { findPlace, type Place, toMissingError, toRunLine } from "../place.ts";
-import type { ServerWork } from "../remote-store.ts";
+import type { FoundPlant, ServerWork } from "../remote-store.ts";
 import { readStore } from "../store-access.ts";
 import { printRows, type RowStyle, type RowType, selectStyle } from "../terminal/rows.ts";
 import type { Column } from "../terminal/table.ts";
@@ -102,7 +102,8 @@ export const plantRows: RowType<NewPlant> = {
 };
 
 interface PlantReader {
-  get(id: bigint): Promise<NewPlant | undefined>;
+  /** Reads the plants of ids, in the order of the ids. */
+  getAll(ids: AsyncIterable<bigint> | Iterable<bigint>): AsyncIterable<FoundPlant>;
   /** Reads the plants in the order of their ids. No page is empty. */
   readPages(query: PlantQuery): AsyncIterable<readonly NewPlant[]>;
   count(filter: PlantFilter): Promise<number>;
@@ -120,7 +121,9 @@ async function readPlace<T>(
   }
   return readStore(run, (store) => {
     const reader: PlantReader = {
-      get: (id) => store.get(id),
+      async *getAll(ids) {
+        for await (const id of ids) yield { id, plant: await store.get(id) };
+      },
       readPages: (query) => readPlantPages(store, query),
       count: (filter) => store.count(filter),
     };
@@ -160,8 +163,7 @@ async function printPlant(run: Run): Promise<void> {
   const unknown = new Set<bigint>();
 
   async function* readPlants(reader: PlantReader, signal: AbortSignal) {
-    for await (const id of readsInput ? readIds(run, signal) : ids) {
-      const plant = await reader.get(id);
+    for await (const { id, plant } of reader.getAll(readsInput ? readIds(run, signal) : ids)) {
       if (plant === undefined) unknown.add(id);
       else yield [plant];
       await endOfTurn();
