@@ -99,17 +99,6 @@ export const storeCommand = {
 /** The advice of commands that print data, and have no operands. */
 export const redirectAdvice = "the data goes to standard output: use > FILE to write a file";
 
-/** The parts of the commands that open a store, or with `--url` talk to a server. */
-export const targetCommand = {
-  environment: describeVariables(
-    "PLANTSTORE_TOKEN",
-    "PLANTSTORE_TOKEN_FILE",
-    "PLANTSTORE_CONFIG_DIR",
-    "PLANTSTORE_DATA_DIR",
-  ),
-  tokenAdvice,
-} as const;
-
 /** Hints of commands that talk to a server. */
 export const serverHints = {
   "--store": "this command talks to a server, not to a store: select the server with --url",

@@ -112,6 +112,7 @@ describe("help", () => {
 
   it.each([
     ["create", 60],
+    ["list", 40],
     ["serve", 80],
   ])("of %s has at most %d lines on a terminal of 80 columns", async (command, lines) => {
     const { stdout } = await runCli([command, "--help"], { terminals: allTerminals, columns: 80 });

@@ -9,7 +9,7 @@ import {
   targetExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, targetCommand, type Run } from "../command.ts";
+import { type CommandBody, type Run, tokenAdvice } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import type { Io } from "../io.ts";
 import { deleteOptions, plantId, targetOptions } from "../options/local.ts";
@@ -39,7 +39,7 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore delete 7 --url https://plants.example.org/v1",
   ],
-  ...targetCommand,
+  tokenAdvice,
   exitCodes: {
     ...targetExitCodes,
     someMissing: "Some of several deletions failed",

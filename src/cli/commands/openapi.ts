@@ -9,12 +9,12 @@ import { openApiOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 
 export const openApiCommand: CommandBody = {
-  description: `Prints the interface description, OpenAPI 3.1, of a plant store with default
-options. A running server publishes its own at /openapi.json, without a token.`,
+  description: `Prints the interface description, OpenAPI 3.1, of a plant store, and contacts
+none. A running server publishes its own at /openapi.json, without a token.`,
   options: openApiOptions,
   examples: [
     "plantstore openapi > openapi.json",
-    "plantstore openapi --url https://plants.example.org/v1",
+    "plantstore openapi --public-url https://plants.example.org/v1 --operations all",
   ],
   operandAdvice: redirectAdvice,
   exitCodes: commonExitCodes,
@@ -22,10 +22,10 @@ options. A running server publishes its own at /openapi.json, without a token.`,
 };
 
 async function printOpenApi({ flags, io }: Run): Promise<void> {
-  const { url: baseUrl } = readOptions(openApiOptions, flags, io);
-  const url = toEndpoint(baseUrl).httpUrl;
+  const { publicUrl, operations } = readOptions(openApiOptions, flags, io);
   const document = createOpenApiDocument({
-    url,
+    url: toEndpoint(publicUrl).httpUrl,
+    operations,
     maxBodyBytes: storeOptions.maxBodyBytes.default,
     onConflict: storeOptions.onConflict.default,
   });

@@ -4,7 +4,7 @@ import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../../core/store.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
-import { type CommandBody, redirectAdvice, targetCommand, type Run } from "../command.ts";
+import { type CommandBody, redirectAdvice, type Run, tokenAdvice } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { OutputError, writeText } from "../io.ts";
 import {
@@ -27,18 +27,12 @@ last login: see "plantstore help configuration".`;
 
 export const listCommand: CommandBody = {
   description: `Lists plants in the order of their ids: as a table on a terminal, otherwise as
-one line of JSON per plant. A table ends after 100 plants unless --limit is given.
+one line of JSON per plant.
 
 ${placeSentence}`,
   options: { ...listOptions, ...targetOptions },
-  examples: [
-    "plantstore list",
-    "plantstore list --after 100 --limit 20",
-    "plantstore list --tag pot --csv > pots.csv",
-    "plantstore list --count",
-    "plantstore list --url https://plants.example.org/v1",
-  ],
-  ...targetCommand,
+  examples: ["plantstore list", "plantstore list --tag pot --csv > pots.csv"],
+  tokenAdvice,
   operandAdvice: `list takes no ids: "plantstore get ID" prints one plant, and --limit, --after and --tag select some`,
   exitCodes: targetExitCodes,
   run: printPlants,
@@ -60,7 +54,7 @@ ${placeSentence}`,
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore get 1 --url https://plants.example.org/v1",
   ],
-  ...targetCommand,
+  tokenAdvice,
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: printPlant,
 };
@@ -82,7 +76,7 @@ ${placeSentence}`,
     "plantstore export --store sqlite:old.db |",
     "  plantstore create --json --quiet",
   ],
-  ...targetCommand,
+  tokenAdvice,
   operandAdvice: redirectAdvice,
   exitCodes: targetExitCodes,
   run: runExport,

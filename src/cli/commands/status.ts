@@ -4,7 +4,6 @@ import { access, constants, stat } from "node:fs/promises";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { checkReadiness, checkToken, type TokenCheck } from "../../client/probe.ts";
 import { attempt } from "../../core/attempt.ts";
-import { isLocalUrl } from "../../core/base-url.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
@@ -227,10 +226,7 @@ async function checkStore(run: Run): Promise<Finding> {
   const location = parseStoreUrl(url);
   const { url: shownUrl, path, kind } = location;
   const facts = { store: shownUrl, storeSource: source };
-  const server = attempt(() => readOption(requestOptions.url, flags["url"], io).value) ?? "";
-  const isElsewhere = source === "the default" && server !== "" && !isLocalUrl(server);
-  const other = isElsewhere ? `; "create" sends to ${server}` : "";
-  const shown = describeSetting(shownUrl, source) + other;
+  const shown = describeSetting(shownUrl, source);
   if (kind === "memory") {
     return { state: "ok", message: `${shown}: exists only inside its server`, facts };
   }

@@ -247,7 +247,7 @@ export const serverOptions = {
   url: {
     ...urlOption.url,
     ...serverGroup,
-    help: "Plant store with all operations, instead of a store",
+    help: "Server with all operations",
     shownDefault: "the last login",
   },
   tokenFile: { ...createOptions.tokenFile, ...serverGroup },
@@ -256,7 +256,7 @@ export const serverOptions = {
   retries: {
     ...createOptions.retries,
     ...serverGroup,
-    shownDefault: `${createOptions.retries.default}, or ${bulkRetryOption.retries.default} for export and several ids`,
+    shownDefault: `${createOptions.retries.default} or ${bulkRetryOption.retries.default}`,
   },
 } as const satisfies Options;
 
@@ -303,9 +303,9 @@ export const deleteOptions = {
 export const listOptions = {
   ...formatOptions,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
-  limit: option("-n, --limit <n>", "Maximum number of plants to print, up to 10000", {
+  limit: option("-n, --limit <n>", "Number of plants, up to 10000", {
     type: types.integer({ min: 1, max: 10_000 }),
-    shownDefault: "100 for a table, otherwise none",
+    shownDefault: "100 for a table",
   }),
   afterId: afterOption,
   tag: tagOption,

@@ -3,6 +3,7 @@
  * manual page, completion and `status` are made from it. Options that a program can set too come from `library/client-options.ts`.
  * The rows of `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
  */
+import { type OperationSet, operationSets } from "../../core/contract.ts";
 import type { NewPlant } from "../../core/plant.ts";
 import { attemptOptions as client, createManyOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
@@ -197,11 +198,15 @@ export const loginOptions = {
   tokenFile: createOptions.tokenFile,
 } as const satisfies Options;
 
+/** Without variables and the last login, so that the output does not depend on them. */
 export const openApiOptions = {
-  // Without the last login, so that the output does not depend on it.
-  url: setting("--url <url>", urlOption.url.help, {
+  publicUrl: option("--public-url <url>", "URL that clients use", {
     type: types.baseUrl,
     default: urlOption.url.default,
+  }),
+  operations: option("--operations <set>", "Operations to describe: create or all", {
+    type: types.choice(operationSets),
+    default: "create" as OperationSet,
   }),
 } as const satisfies Options;
 

@@ -223,17 +223,17 @@ it("frees its port when the store cannot be opened", async () => {
 
 describe("a new store", () => {
   it("accepts the token that is saved for its address, and changes no other one", async () => {
-    const first = await serveOnce(["--store", "memory:"]);
+    const url = await findClosedUrl();
     const token = mintToken();
-    await saveCredential(configDirectory, { origin: first.url, token });
+    await saveCredential(configDirectory, { origin: url, token });
     const other = { origin: "https://plants.example.org", token: mintToken() };
     await saveCredential(configDirectory, other);
 
-    const run = await serve(["--port", new URL(first.url).port, "--store", "memory:"]);
-    expect(await create(first.url)).toMatchObject({ exitCode: 0 });
+    const run = await serve(["--port", new URL(url).port, "--store", "memory:"]);
+    expect(await create(url)).toMatchObject({ exitCode: 0 });
     run.signal("SIGINT");
     await run.finished;
-    expect(readSavedToken(configDirectory, first.url)).toBe(token);
+    expect(readSavedToken(configDirectory, url)).toBe(token);
     expect(readSavedToken(configDirectory, other.origin)).toBe(other.token);
   });
 
@@ -271,7 +271,7 @@ describe("the first server", () => {
 
   it("does not become the default at any free port, or with a store in memory", async () => {
     await serveOnce(["--port", "0"]);
-    await serveAt(await findClosedUrl(), "--store", "memory:");
+    await serve(["--store", "memory:"], { terminals: { stderr: true } });
     expect(existsSync(toSettingsFile(configDirectory))).toBe(false);
   });
 
@@ -358,14 +358,25 @@ describe.each([
     expect(await create(url)).toMatchObject({ exitCode: 4 });
     expect(await create(url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
   });
-
-  it("warns that no client knows its token, unless --json prints it", async () => {
-    const warning = /"level":"warn","message":"no client knows the token of this server: [^"]/;
-    expect((await serveOnce(args)).stderr).toMatch(warning);
-    home = await createTemporaryDirectory();
-    expect((await serveOnce([...args, "--json"])).stderr).not.toContain("no client knows");
-  });
 });
+
+it("a store at any free port warns that no client knows its token, unless --json prints it", async () => {
+  const warning = /"level":"warn","message":"no client knows the token of this server: [^"]/;
+  expect((await serveOnce(["--port", "0"])).stderr).toMatch(warning);
+  home = await createTemporaryDirectory();
+  expect((await serveOnce(["--port", "0", "--json"])).stderr).not.toContain("no client knows");
+});
+
+it.each([["--ephemeral"], ["--demo"], ["--store", "memory:"]])(
+  "%s %s: does not start if nobody would know its token",
+  async (...args) => {
+    const problem =
+      "error: no client would know the token of this store in memory: set PLANTSTORE_TOKEN, or use --json\n";
+    const result = await runCli(["serve", "--port", "0", ...args], { home });
+    expect(result).toExit(2, containing(problem));
+    expect(await readdir(home)).toEqual([]);
+  },
+);
 
 it("warns about each unknown variable that begins with PLANTSTORE_", async () => {
   const env = { PLANTSTORE_PROT: "9999", PLANTSTORE_TOKN: "x", PLANTSTORE_EMPTY: "" };
@@ -404,13 +415,16 @@ it("ignores the variables of Kubernetes for a service of its name, and says so",
 
 describe("--ephemeral", () => {
   it("prints its URL on stdout, uses a free port, and saves nothing", async () => {
-    const env = { PLANTSTORE_PORT: "7526", PLANTSTORE_STORE: "sqlite:/nonexistent/plants.db" };
+    const env = {
+      PLANTSTORE_PORT: "7526",
+      PLANTSTORE_STORE: "sqlite:/nonexistent/plants.db",
+      PLANTSTORE_TOKEN: mintToken(),
+    };
     const run = await serve(["--ephemeral"], { env });
     expect(run.stdout()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
     expect(run.stdout()).not.toContain(":7526\n");
     const { exitCode, stderr } = await run.stop();
     expect(exitCode).toBe(0);
-    expect(stderr).toContain("no client knows the token of this server: print it with --json");
     expect(stderr).not.toContain("pst_");
     expect(await readdir(home)).toEqual([]);
   });
@@ -422,7 +436,6 @@ describe("--ephemeral", () => {
     expect(Object.keys(started)).toEqual(["url", "token"]);
     const { url, token } = started;
     expect(await create(url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
-    expect(run.stderr()).not.toContain("no client knows");
     expect(await readdir(home)).toEqual([]);
   });
 
@@ -443,7 +456,7 @@ describe("--ephemeral", () => {
   });
 
   it("allows another port", async () => {
-    const { url } = await serve(["--ephemeral"]);
+    const { url } = await serve([]);
     const { port } = new URL(url);
     const problem = `a plant store already runs at ${url}: use it`;
     expect(await runCli(["serve", "--ephemeral", "--port", port])).toExit(1, containing(problem));
@@ -469,14 +482,14 @@ describe("--json", () => {
 });
 
 it("serves even if stderr is closed", async () => {
-  const run = startCli(["serve", "--port", "0", "--store", "memory:"], { home });
+  const run = startCli(["serve", "--port", "0"], { home });
   run.closeStderr();
   await run.saw("http://127.0.0.1:");
   expect(await run.stop()).toMatchObject({ exitCode: 0 });
 });
 
 it("stops on a signal that arrives while it starts", async () => {
-  const run = startCli(["serve", "--port", "0", "--store", "memory:"], { home });
+  const run = startCli(["serve", "--port", "0"], { home });
   await expect.poll(() => run.signal("SIGINT")).toBe(true);
   expect(await run.finished).toMatchObject({ exitCode: 0 });
 });
@@ -496,13 +509,13 @@ describe("a network that others can listen to", () => {
     ["--host", "0.0.0.0"],
     ["--host", "::"],
   ])("%s %s: warns that tokens are not encrypted", async (...args) => {
-    const run = await serve([...args, "--store", "memory:"]);
+    const run = await serve(args);
     await run.saw("tokens arrive at");
     expect(run.stderr()).toContain('"level":"warn","message":"tokens arrive at');
   });
 
   it("is not warned about on a loopback address", async () => {
-    const { stderr } = await serveOnce(["--host", "::1", "--store", "memory:"]);
+    const { stderr } = await serveOnce(["--host", "::1"]);
     expect(stderr).not.toContain("unencrypted");
   });
 });
@@ -550,7 +563,6 @@ describe("a secret that other users can read or guess", () => {
     // Not the business of a server that has another token, or none that is saved.
     const env = { PLANTSTORE_TOKEN: mintToken() };
     expect((await serveOnce(args, { env })).stderr).not.toContain(file);
-    expect((await serveOnce([...args, "--ephemeral"])).stderr).not.toContain(file);
   });
 
   it("is reported with each failed create: a log that was removed while the store is in use", async () => {
@@ -580,7 +592,7 @@ describe("--tls-cert and --tls-key", () => {
   }
 
   it("serve HTTPS, and SIGHUP reloads both files", async () => {
-    const run = await serve(["--store", "memory:", ...(await writeCertificate())]);
+    const run = await serve(await writeCertificate());
     await writeCertificate("elsewhere");
     run.hangUp();
     await run.saw("SIGHUP: the certificate was reloaded");
@@ -611,7 +623,7 @@ describe("--tls-cert and --tls-key", () => {
     [13, "expires on DATE: renew it"],
   ])("warn about a certificate that ends in %d days, at start and SIGHUP", async (days, text) => {
     const endMs = inDays(days);
-    const args = ["--store", "memory:", ...(await writeCertificate("localhost", endMs))];
+    const args = await writeCertificate("localhost", endMs);
     const date = new Date(endMs).toISOString().slice(0, 10);
     const warning = `the certificate in ${join(home, "cert.pem")} ${text.replace("DATE", date)}`;
     const run = await serve(args);
@@ -627,7 +639,7 @@ describe("--tls-cert and --tls-key", () => {
 
   it("do not warn about a certificate that ends in 15 days", async () => {
     const args = await writeCertificate("localhost", inDays(15));
-    const { stderr } = await serveOnce(["--store", "memory:", ...args]);
+    const { stderr } = await serveOnce(args);
     expect(stderr).not.toContain("the certificate in");
   });
 
@@ -694,7 +706,7 @@ describe("--socket", () => {
   it.each(["plants:1.sock", "a:/plants.sock"])("saves no token without a URL: %j", async (name) => {
     const path = join(home, name);
     await mkdir(dirname(path), { recursive: true });
-    const result = await serveOnce(["--socket", path, "--store", "memory:"]);
+    const result = await serveOnce(["--socket", path]);
     expect(result).toMatchObject({ url: `unix:${path}`, exitCode: 0 });
     expect(existsSync(configDirectory)).toBe(false);
   });
@@ -735,7 +747,7 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
     ["without LISTEN_PID", { LISTEN_FDS: "1" }],
     ["without a socket", { ...env, LISTEN_FDS: "0" }],
   ])("is ignored %s", async (_what, variables) => {
-    const result = await serveOnce(["--ephemeral"], { env: variables });
+    const result = await serveOnce(["--port", "0"], { env: variables });
     expect(result).toMatchObject({ url: containing("http://127.0.0.1:"), exitCode: 0 });
   });
 });

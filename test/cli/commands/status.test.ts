@@ -119,13 +119,6 @@ describe("status without a problem", () => {
     }
   });
 
-  it("says that the server is on another machine than the default store", async () => {
-    const { find } = await examine(["--url", "https://plants.invalid"]);
-    expect(find("store")).toContain('(default); "create" sends to https://plants.invalid: ');
-  });
-});
-
-describe("status shows settings, which", () => {
   it("are those that are not at their default, with their source", async () => {
     const env = { PLANTSTORE_PORT: "8080", PLANTSTORE_HOST: "", PLANTSTORE_RETRY: "3" };
     const { report, find } = await examine(["--timeout", "2"], { env });

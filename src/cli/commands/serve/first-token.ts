@@ -6,6 +6,7 @@ import { attempt } from "../../../core/attempt.ts";
 import { parseBaseUrl, toEndpoint, toUnixUrl } from "../../../core/base-url.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
+import { CommandError } from "../../command-error.ts";
 import { readKnownCredential, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
 import { findConfigDirectory } from "../../config/directories.ts";
 import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
@@ -28,7 +29,7 @@ export type FirstToken =
  * Gives a store the token that `create` will use: the one that is saved for its address, or a new one. It is saved unless
  * the store is volatile or the port is any free one. A store with tokens gets no other one.
  *
- * @throws CommandError if a saved token cannot be read or saved; StoreError
+ * @throws CommandError if a saved token cannot be read or saved, or nobody would know that of a store in memory; StoreError
  */
 export async function provideToken(
   options: ServeOptions,
@@ -44,6 +45,11 @@ export async function provideToken(
     const isKnown = issued.some(({ digest }) => saved && digest === digestToken(saved));
     return { kind: isKnown ? "saved" : "none" };
   }
+  const isShown = options.json || isForUser(options, io);
+  if (saved === undefined && options.storeKind === "memory" && !isShown) {
+    const problem = "no client would know the token of this store in memory";
+    throw new CommandError("usage", `${problem}: set PLANTSTORE_TOKEN, or use --json`);
+  }
   const token = saved ?? mintToken();
   const isSaved = origin !== undefined && options.storeKind !== "memory";
   if (isSaved && saved === undefined) {
@@ -58,6 +64,11 @@ export async function provideToken(
     issuedAtMs: Date.now(),
   });
   return saved === undefined ? { kind: "issued", token, isSaved } : { kind: "saved" };
+}
+
+/** Checks whether a user on a terminal sees the banner, which has the token. */
+export function isForUser({ logFormat }: Pick<ServeOptions, "logFormat">, { stderr }: Io): boolean {
+  return logFormat === "text" && stderr.isTTY === true;
 }
 
 /**

@@ -12,7 +12,7 @@ import { findIgnoredVariables, serveOptions, storeOption } from "../../options/l
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
-import { findSavedOrigin, type FirstToken } from "./first-token.ts";
+import { findSavedOrigin, type FirstToken, isForUser } from "./first-token.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 import type { BannerRow } from "./terminal-messages.ts";
 
@@ -30,13 +30,13 @@ interface Started {
 export async function printStart(started: Started, run: ServerRun): Promise<void> {
   const { url, host } = started;
   const { options, io, terminal, log } = run;
-  const isForUser = options.logFormat === "text" && io.stderr.isTTY === true;
-  for (const warning of await listWarnings(started, run, isForUser)) {
-    if (isForUser) await terminal.warning(warning);
+  const isShown = isForUser(options, io);
+  for (const warning of await listWarnings(started, run, isShown)) {
+    if (isShown) await terminal.warning(warning);
     else log.message("warn", warning);
   }
   const rows = toRows(started, options, io);
-  if (isForUser) {
+  if (isShown) {
     const { printBanner } = await import("./terminal-messages.ts");
     // A client needs the absolute path of a socket, which a passed one may not have.
     const isUsable = host !== undefined || url.startsWith("unix:/");
@@ -145,11 +145,8 @@ async function listWarnings(
     );
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
-    const advice =
-      options.storeKind === "memory"
-        ? "print it with --json, or set PLANTSTORE_TOKEN"
-        : `"${toInvocation(io)} token issue" issues another one`;
-    warnings.push(`no client knows the token of this server: ${advice}`);
+    const issue = `"${toInvocation(io)} token issue" issues another one`;
+    warnings.push(`no client knows the token of this server: ${issue}`);
   }
   if (options.isDemo) {
     warnings.push("every reader of the site can list, replace and delete plants");

@@ -65,7 +65,7 @@ describe("which plants", () => {
     expect(stderr).toBe(`More:\n  plantstore list --after 99 --store ${url}\n`);
     const { stdout } = await runCli(["list", "--help"]);
     expect(stdout).toMatch(
-      /--limit <n> +Maximum number of plants to print, up to 10000\s+\(default:\s+100 for a table, otherwise none\)/,
+      /--limit <n> +Number of plants, up to 10000 \(default: 100 for a table\)/,
     );
   });
 

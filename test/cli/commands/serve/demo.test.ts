@@ -67,7 +67,7 @@ describe("--demo", () => {
     const create = ["create", "--id", "1", "--name", "fern", "--url", first.url];
     expect((await runCli(create, { home })).exitCode).toBe(0);
     await first.stop();
-    await startServe(["--demo", ...args], { home });
+    await startServe(["--demo", ...args], { home, terminals: { stderr: true } });
     expect((await runCli(create, { home })).exitCode).toBe(4);
   });
 
