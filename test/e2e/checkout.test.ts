@@ -67,7 +67,9 @@ async function readBuild(): Promise<string> {
 }
 
 it("npm start builds the service and starts it with the given options", async () => {
-  const { stdout } = startGroup("npm", ["start", "--", "--port", "0", "--store", "memory:"]);
+  const { stdout } = startGroup("npm", ["start", "--", "--port", "0", "--store", "memory:"], {
+    PLANTSTORE_TOKEN: "chosen",
+  });
   if (stdout === null) throw new Error("stdout is piped");
   for await (const line of createInterface({ input: stdout })) {
     if (!line.startsWith("http")) continue;

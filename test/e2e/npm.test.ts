@@ -39,6 +39,7 @@ async function startNpm(
     env: {
       HOME: home,
       PATH: process.env["PATH"] ?? "",
+      PLANTSTORE_TOKEN: "chosen",
       npm_config_cache: join(home, "cache"),
       npm_config_update_notifier: "false",
     },
