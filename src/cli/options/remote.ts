@@ -3,7 +3,7 @@
  * manual page, completion and `status` are made from it. Options that a program can set too come from `library/client-options.ts`.
  * The rows of `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
  */
-import { type OperationSet, operationSets } from "../../core/contract.ts";
+import { operationSets } from "../../core/contract.ts";
 import type { NewPlant } from "../../core/plant.ts";
 import { attemptOptions as client, createManyOptions } from "../../library/client-options.ts";
 import * as types from "../../library/option-types.ts";
@@ -206,7 +206,7 @@ export const openApiOptions = {
   }),
   operations: option("--operations <set>", "Operations to describe: create or all", {
     type: types.choice(operationSets),
-    default: "create" as OperationSet,
+    default: "create",
   }),
 } as const satisfies Options;
 

@@ -45,7 +45,7 @@ export async function provideToken(
     const isKnown = issued.some(({ digest }) => saved && digest === digestToken(saved));
     return { kind: isKnown ? "saved" : "none" };
   }
-  const isShown = options.json || isForUser(options, io);
+  const isShown = options.json ?? isForUser(options, io);
   if (saved === undefined && options.storeKind === "memory" && !isShown) {
     const problem = "no client would know the token of this store in memory";
     throw new CommandError("usage", `${problem}: set PLANTSTORE_TOKEN, or use --json`);
