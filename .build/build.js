@@ -66,6 +66,7 @@ async function build() {
   // Imported here: tsup would write a file next to it, which another build would take for a source.
   const { browserOptions, options } = await import("./tsup.config.ts");
   await tsup.build({ ...options, config: false, outDir: newDirectory, silent: true });
+  writeCommonJs();
   const outDir = `${newDirectory}/browser`;
   await tsup.build({ ...browserOptions, config: false, outDir, silent: true });
   const { writeLicenses, writeSbom } = await import("./bundled-packages.ts");
@@ -78,6 +79,19 @@ async function build() {
   const stamp = { sources: digest, files };
   writeFileSync(`${newDirectory}/build.json`, JSON.stringify(stamp));
   replaceDist();
+}
+
+/** Writes what `require("plantstore")` of CommonJS finds: the same module, and the same types in files that TypeScript takes for CommonJS. */
+function writeCommonJs() {
+  for (const name of ["index", "client"]) {
+    writeFileSync(`${newDirectory}/${name}.cjs`, `module.exports = require("./${name}.js");\n`);
+  }
+  const files = readdirSync(newDirectory).filter((file) => file.endsWith(".d.ts"));
+  for (const file of files) {
+    const types = readFileSync(`${newDirectory}/${file}`, "utf8");
+    const path = `${newDirectory}/${file.replace(/ts$/, "cts")}`;
+    writeFileSync(path, types.replaceAll(/(?<=from '\.\/[\w-]+)\.js(?=')/g, ".cjs"));
+  }
 }
 
 /** Another build may replace dist/ at the same time: the last one wins. */

@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { killGroup } from "../helpers/kill-group.ts";
+import { compileProject, createProject } from "../helpers/node-project.ts";
 import { pack } from "../helpers/pack.ts";
 import { findFreePort } from "../helpers/postgres-server.ts";
 import { root, run } from "../helpers/run.ts";
@@ -126,8 +127,48 @@ it.each(managers)(
   120_000,
 );
 
-it("has types that TypeScript finds in ES modules", async () => {
+it("has types for ES modules and for CommonJS, each of the kind of its code", async () => {
   // Exits with 1 if it finds a problem.
-  const { stdout } = await run(process.execPath, [attw, tarball, "--profile", "esm-only"]);
-  expect(stdout).toMatch(/node16 \(from ESM\).*🟢/);
-});
+  const args = [attw, tarball, "--profile", "node16", "--format", "ascii"];
+  const { stdout } = await run(process.execPath, args);
+  expect(stdout.match(/node16 \(from CJS\): 🟢 \(CJS\)/g)).toHaveLength(2);
+}, 60_000);
+
+/** Compilers by their version: the oldest one that programs can use, that of this checkout, and the newest one. */
+const compilers = [
+  ["5.4", join(ecosystem, "typescript-5.4")],
+  ["5.9", join(modules, "typescript")],
+  ["7", join(ecosystem, "typescript-7")],
+] as const;
+
+/** A program of CommonJS, which `module: node16` compiles only if the types are of that kind (TS1479). */
+const commonJsProgram = `
+import { createClient, type NewPlant, startPlantStore } from "plantstore";
+import forBundlers = require("plantstore/client");
+
+async function main(): Promise<void> {
+  const store = await startPlantStore({ operations: "all", onConflict: "replace" });
+  const plant: NewPlant = { id: 9007199254740993n, name: "fern" };
+  const created = await createClient(store).create(plant);
+  const pages = forBundlers.createClient({ url: store.url, token: store.token }).list();
+  for await (const page of pages) console.log(created.ok, page);
+  await store.close();
+}
+void main();
+`;
+
+it.each(compilers)(
+  "can be imported by CommonJS, compiled with TypeScript %s",
+  async (version, compiler) => {
+    const types = join(modules, "@types/node");
+    const files = { "package.json": '{"type":"commonjs"}', "program.ts": commonJsProgram };
+    const project = await createProject(files, { "@types/node": types });
+    const { stdout: shown } = await run(process.execPath, [join(compiler, "bin/tsc"), "-v"]);
+    expect(shown).toContain(`Version ${version}`);
+    const options = { module: "Node16", lib: ["ES2022", "ESNext.Disposable"], skipLibCheck: false };
+    await compileProject(project, options, compiler);
+    const { stdout } = await run(process.execPath, [join(project, "program.js")]);
+    expect(stdout).toBe("true [ { id: 9007199254740993n, name: 'fern' } ]\n");
+  },
+  60_000,
+);

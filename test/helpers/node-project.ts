@@ -26,10 +26,19 @@ export async function createProject(
   return directory;
 }
 
-/** Compiles the TypeScript of a project in strict mode. @throws the problems that the compiler finds, in `stdout` */
-export async function compileProject(directory: string, options: object): Promise<void> {
+/**
+ * Compiles the TypeScript of a project in strict mode.
+ *
+ * @param compiler directory of a package of TypeScript
+ * @throws the problems that the compiler finds, in `stdout`
+ */
+export async function compileProject(
+  directory: string,
+  options: object,
+  compiler = join(root, "node_modules/typescript"),
+): Promise<void> {
   const usual = { target: "ES2022", module: "NodeNext", types: ["node"], strict: true };
   const config = { compilerOptions: { ...usual, ...options }, include: ["*.ts"] };
   await writeFile(join(directory, "tsconfig.json"), JSON.stringify(config));
-  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", directory]);
+  await run(process.execPath, [join(compiler, "bin/tsc"), "-p", directory]);
 }
