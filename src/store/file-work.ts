@@ -8,13 +8,11 @@ export interface FileWork {
   readonly onCopy: (readSize: () => number) => void;
 }
 
-/** How a store is backed up. */
 export interface BackupOptions extends FileWork {
   /** Replaces an existing file, or a store that has plants. */
   readonly isForced: boolean;
 }
 
-/** A finished backup. */
 export interface Backup {
   /** Absolute. */
   readonly path: string;
@@ -22,15 +20,12 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** Contents of a store. */
 export interface StoreContents {
   readonly plants: number;
   readonly tokens: number;
-  /** Version of its schema. */
   readonly version: number;
 }
 
-/** How a store is restored. */
 export interface RestoreOptions extends BackupOptions {
   /** Is called when the backup is sound, before the store is opened. */
   readonly onChecked?: () => void;
@@ -38,7 +33,6 @@ export interface RestoreOptions extends BackupOptions {
   readonly onReplaced: () => void;
 }
 
-/** A finished restore. */
 export interface Restore extends Backup {
   /** Path of the store before it; absent if there was none. */
   readonly oldPath?: string | undefined;

@@ -7,7 +7,6 @@ import { SortedIds } from "./sorted-ids.ts";
 export interface MemoryPlantsOptions {
   /** Plants that are there at first, and after `clear`. They fit into the limits, and go only when they are deleted or replaced. */
   readonly seeds?: readonly NewPlant[];
-  /** Maximum number of plants. */
   readonly maxPlants?: number;
   /** Maximum size of all plants as JSON, in bytes of UTF-8. */
   readonly maxBytes?: number;
@@ -18,7 +17,6 @@ function measure(plant: NewPlant): number {
   return Buffer.byteLength(toNewPlantJson(plant));
 }
 
-/** Returns whether plants are within limits. */
 export function fits(
   plants: readonly NewPlant[],
   { maxPlants, maxBytes }: Required<Omit<MemoryPlantsOptions, "seeds">>,
@@ -27,7 +25,6 @@ export function fits(
   return plants.length <= maxPlants && bytes <= maxBytes;
 }
 
-/** Plants in memory. */
 export class MemoryPlants {
   readonly #seeds: readonly NewPlant[];
   readonly #maxPlants: number;

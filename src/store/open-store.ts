@@ -8,7 +8,6 @@ import { type FileOperation, isStoreUrl, parseStoreUrl, toFileUrl } from "./stor
 
 /** Options for {@link openStore}. */
 export interface OpenStoreOptions extends EngineOptions {
-  /** Is called after each successful commit. */
   readonly onCommit?: CommitListener | undefined;
 }
 

@@ -8,7 +8,6 @@ export const maxPageSize = 2 ** 20;
 /** Share of a plant in the size of its page, besides its text: about what its objects take in memory. */
 export const plantSize = 512;
 
-/** Takes plants until their page is full. */
 export function takePage(plants: Iterable<NewPlant>, limit: number): NewPlant[] {
   const page: NewPlant[] = [];
   let size = 0;

@@ -28,7 +28,6 @@ const plantTypes: Readonly<Record<keyof NewPlant, "integer" | "text" | "text or 
   tag: "text or null",
 };
 
-/** The columns of a plant, for statements. */
 export const plantColumns = Object.keys(plantTypes) as readonly (keyof NewPlant)[];
 /** Those that are text. */
 export const plantTexts = plantColumns.filter((name) => plantTypes[name] !== "integer");
@@ -41,14 +40,12 @@ export const replacedColumns = plantColumns
   .map((name) => `${name} = excluded.${name}`)
   .join();
 
-/** A row with all columns. */
 export interface PlantRow<Id, Text> extends Record<keyof NewPlant, unknown> {
   readonly id: Id;
   readonly name: Text;
   readonly tag: Text | null;
 }
 
-/** Converts a row. */
 export function toStoredPlant<Text>(
   { id, name, tag }: PlantRow<bigint | string, Text>,
   fromSqlText: (text: Text) => string,
@@ -61,7 +58,6 @@ export function toStoredPlant<Text>(
 }
 toStoredPlant satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
-/** A row with all columns. */
 export interface TokenRow<Text> {
   readonly digest: Text;
   readonly prefix: Text;
@@ -101,12 +97,10 @@ export function toTokenValues<Text>(
   ];
 }
 
-/** Converts an integer for a column that may be NULL. */
 export function toSqlInteger(value: number | undefined): bigint | null {
   return value === undefined ? null : BigInt(value);
 }
 
-/** Converts a row. */
 export function toTokenRecord<Text>(
   row: TokenRow<Text>,
   fromSqlText: (text: Text) => string,

@@ -2,7 +2,6 @@
 import { escapeUnprintable, isError, toSystemReason } from "../core/messages.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 
-/** A kind of failure. */
 export interface FailureKind {
   readonly reason: StoreErrorReason;
   /** Predicate of a sentence whose subject is "the store PLACE". */

@@ -25,9 +25,7 @@ interface Group {
   readonly changes: readonly Change[];
 }
 
-/** The outcome of a group. */
 interface Outcome {
-  /** One for each change of the group. */
   readonly results: readonly { readonly index: number; readonly result: ChangeResult }[];
   /** What must be written: the plant of a create, or that there is none. Undefined if everything stays as it was. */
   readonly written: Create | "nothing" | undefined;
@@ -107,7 +105,6 @@ async function writeGroups(
   return outcomes;
 }
 
-/** Checks whether the plant of a create is the stored one. */
 type IsStored = (create: Create) => boolean;
 
 /**
@@ -123,7 +120,6 @@ function isCreate(change: Change): change is Create {
   return change.kind === "create";
 }
 
-/** Returns whether a group may change a stored plant. */
 function mayChange({ changes }: Group): boolean {
   return changes.some((change) => !isCreate(change) || change.onConflict === "replace");
 }

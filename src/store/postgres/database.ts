@@ -19,7 +19,6 @@ import { type Host, type PostgresLocation, toShownUrl } from "./postgres-url.ts"
 /** A database, on whichever of its hosts is the right one at the time. */
 export type Database = ReturnType<typeof createDatabase>;
 
-/** Work on the connection of a transaction. */
 export type Work<T> = (client: ClientBase) => Promise<T>;
 /** One connection for commits, which do not overlap, and a few for checks and reads. */
 const maxConnections = 4;
@@ -78,7 +77,6 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
     return pool;
   }
 
-  /** Returns the pool of the first suitable host. */
   async function findPool(): Promise<pg.Pool> {
     const errors: unknown[] = [];
     for (const host of hosts) {
@@ -145,7 +143,6 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
     shownUrl,
     /** Makes every later transaction use the tables of one schema, whatever schemas the path of the session gets. */
     useSchema: (name: string): void => void (path = name),
-    /** Runs `work` in a read-only transaction. */
     read: <T>(work: Work<T>): Promise<T> => transact(`${begin}, READ ONLY`, "COMMIT", work),
     /**
      * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
@@ -399,7 +396,6 @@ const { toFailureKind, toStoreError } = createFailureMap(kindsByState, (error) =
 
 export { toStoreError };
 
-/** Checks whether a retry of the same call may succeed within seconds. */
 export function isTransient(error: unknown): boolean {
   return toFailureKind(error).isTransient ?? false;
 }
@@ -413,7 +409,6 @@ export function isRolledBack(error: unknown): boolean {
   return code === "40001" || code === "40P01";
 }
 
-/** Checks whether the server did not respond to a statement in time. */
 function isTimeout(error: unknown): boolean {
   return isError(error) && error.message === "Query read timeout";
 }

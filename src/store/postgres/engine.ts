@@ -67,7 +67,6 @@ export async function openPostgresReader(
   });
 }
 
-/** Opens a database, and closes it if it cannot be prepared. */
 async function openWith(
   url: string,
   limits: Limits,
@@ -162,7 +161,6 @@ function toRetryableError(error: StoreError): StoreError {
   return new StoreError("busy", error.message, { cause: error.cause });
 }
 
-/** Rejects when the promise does not settle in time. */
 async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

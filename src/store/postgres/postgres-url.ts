@@ -3,7 +3,6 @@ import { isLoopback } from "../../core/base-url.ts";
 import { quoteInput } from "../../core/messages.ts";
 import { StoreError } from "../../core/store.ts";
 
-/** One of the hosts of a database. */
 export interface Host {
   /** A name, an address, or the directory of a Unix socket, which begins with a slash. */
   readonly host: string;

@@ -99,14 +99,12 @@ export async function replacePlants(
   await client.query(`${insertSent} DO UPDATE SET ${replacedColumns}`, toColumns(plants));
 }
 
-/** A transaction. */
 export interface Transaction {
   readonly xid: string;
   /** Names the run of the server: after a crash or a failover that lost a transaction, its id can be that of another one. */
   readonly run: string;
 }
 
-/** Returns the current transaction. */
 export async function findTransaction(client: ClientBase): Promise<Transaction> {
   // The statistics begin again when PostgreSQL recovers from the crash of one of its processes.
   const { rows } = await client.query<Transaction>(`
@@ -130,12 +128,10 @@ export async function findCommitted(
   return new Set(rows.map(({ xid }) => xid));
 }
 
-/** Deletes plants. */
 export async function deletePlants(client: ClientBase, ids: readonly bigint[]): Promise<void> {
   await client.query("DELETE FROM plants WHERE id = ANY ($1::int8[])", [ids.map(String)]);
 }
 
-/** Returns the stored plant of an id. */
 export async function findPlant(client: ClientBase, id: bigint): Promise<NewPlant | undefined> {
   const { rows } = await client.query<PlantRow<string, string>>(
     `SELECT ${columns} FROM plants WHERE id = $1`,
@@ -167,7 +163,6 @@ export async function listPlants(
   return rows.map((row) => toStoredPlant(row, fromSqlText));
 }
 
-/** Returns the number of stored plants. */
 export async function countPlants(client: ClientBase, filter: PlantFilter): Promise<number> {
   const { where, values } = toConditions(filter);
   const { rows } = await client.query<{ count: string }>(
@@ -195,7 +190,6 @@ function toColumns(plants: readonly NewPlant[]): unknown[] {
 
 const tokenColumns = [...tokenTexts, ...tokenIntegers].join();
 
-/** Stores a token, unless its digest is stored already. */
 export async function insertToken(client: ClientBase, token: TokenRecord): Promise<void> {
   await client.query(
     `INSERT INTO plantstore_tokens (${tokenColumns})
@@ -205,7 +199,6 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
   );
 }
 
-/** Returns the tokens if they do not have the known version. */
 export async function readTokens(
   client: ClientBase,
   knownVersion: string | undefined,
@@ -216,7 +209,6 @@ export async function readTokens(
   return version === knownVersion ? { version } : { version, tokens: await findTokens(client) };
 }
 
-/** Returns every token, oldest first. */
 export async function findTokens(client: ClientBase): Promise<readonly TokenRecord[]> {
   const { rows } = await client.query<TokenRow<string>>(`
     SELECT ${tokenColumns} FROM plantstore_tokens ORDER BY issued_at, added`);
@@ -252,7 +244,6 @@ export async function recordTokenUse(
 const escapeSymbol = "\u241B";
 const nulSymbol = "\u2400";
 
-/** Encodes a string for storage. */
 export function toSqlText(text: string): string {
   return text.replace(/[\0\u241B]/g, (character) =>
     character === "\0" ? escapeSymbol + nulSymbol : escapeSymbol + escapeSymbol,

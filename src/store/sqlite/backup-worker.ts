@@ -88,7 +88,7 @@ function checkPlants(database: SqliteDatabase, path: string): number {
 export type ReplacedFile = Awaited<ReturnType<typeof openReplacedFile>>;
 
 /** Time to wait for other processes that read the store. */
-const readerTimeoutMs = 1000;
+const replaceTimeoutMs = 1000;
 
 /**
  * Locks a store that will be replaced, and moves its log into the file, so that the file alone is the store.
@@ -101,7 +101,7 @@ export async function openReplacedFile({ path, realPath }: StoreFile) {
   try {
     // Every process that has the store open holds a shared lock on the file, which excludes this one.
     database.exec(`
-      PRAGMA busy_timeout = ${readerTimeoutMs};
+      PRAGMA busy_timeout = ${replaceTimeoutMs};
       ${exclusive}
       PRAGMA synchronous = FULL;
       PRAGMA fullfsync = ON;

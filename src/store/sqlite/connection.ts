@@ -50,7 +50,6 @@ export interface ConnectionTarget extends StoreFile {
   readonly access: "read" | "first" | "further" | "whole" | "replaced";
 }
 
-/** Operations of the store (see StoreEngine and StoreReader). */
 export type StoreConnection = ReturnType<typeof createConnection>;
 
 /** Time that commits wait for a reader after a delete; clients wait ten times as long. */
@@ -155,13 +154,11 @@ function hasChanged({ changes }: ReturnType<SqliteStatement["run"]>): boolean {
   return Number(changes) === 1;
 }
 
-/** Returns every token, oldest first. */
 function listTokens(statements: Statements): readonly TokenRecord[] {
   const rows = statements.listTokens.all() as TokenRow<StoredText>[];
   return rows.map((row) => toTokenRecord(row, fromSqlText));
 }
 
-/** The statements of a connection. */
 type Statements = ReturnType<typeof prepareStatements>;
 
 /**

@@ -19,19 +19,16 @@ export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
   all(...values: SqliteValue[]): unknown[];
-  /** Reads row by row. */
   iterate(...values: SqliteValue[]): Iterable<unknown>;
   setReadBigInts(enabled: boolean): void;
 }
 
-/** A connection; the part of it that plantstore uses. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
   close(): void;
 }
 
-/** The part of a provider that plantstore uses. */
 export interface SqliteProvider {
   readonly DatabaseSync: new (
     path: string,
@@ -160,7 +157,6 @@ export function isShortOfFiles(): boolean {
   }
 }
 
-/** Creates the error for damage that SQLite found in a check. */
 export function createDamageError(path: string, finding: string): StoreError {
   return createStoreError(failures.damaged, path, new Error(finding.replaceAll("\n", " ")));
 }

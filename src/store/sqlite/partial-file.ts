@@ -9,11 +9,9 @@ export interface PartialFile {
   readonly path: string;
   /** Returns the size so far, in bytes. */
   readonly readSize: () => number;
-  /** Writes the content. */
   readonly write: (chunks: AsyncIterable<Uint8Array>) => Promise<void>;
   /** Gives the file the owner and the mode of another one. Has an effect only for root. */
   readonly copyAccess: (from: Pick<Stats, "uid" | "gid" | "mode">) => Promise<void>;
-  /** Flushes the content. */
   readonly flush: () => Promise<void>;
   /**
    * Gives the file its final name, over any file of that name. Call {@link PartialFile.flush} before.

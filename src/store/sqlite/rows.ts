@@ -47,7 +47,6 @@ export function toValues({ id, name, tag }: NewPlant) {
 }
 toValues satisfies Handles<NewPlant, "id" | "name" | "tag">;
 
-/** A row of a plant. */
 export type StoredRow = PlantRow<bigint, StoredText>;
 
 /** Converts rows one by one, as they are read. */
@@ -55,7 +54,6 @@ export function* toStoredPlants(rows: Iterable<StoredRow>): Generator<NewPlant, 
   for (const row of rows) yield toStoredPlant(row, fromSqlText);
 }
 
-/** Returns the values of a filter in a statement. */
 export function toFilterValues({ afterId, tag }: PlantFilter) {
   const tagText = toSqlText(tag);
   return [afterId ?? null, tagText, tagText] as const;
@@ -89,7 +87,6 @@ export interface PackedEntries extends PackedPlants {
   readonly actions: readonly (ConflictPolicy | "delete")[];
 }
 
-/** Packs plants for another thread. */
 export function packPlants(plants: readonly NewPlant[]): PackedPlants {
   return {
     id: BigInt64Array.from(plants, ({ id }) => id),
@@ -98,7 +95,6 @@ export function packPlants(plants: readonly NewPlant[]): PackedPlants {
   };
 }
 
-/** Returns the members of a packed plant. */
 export function unpackMembers(
   { id, name, tag }: PackedPlants,
   index: number,
@@ -125,12 +121,10 @@ export function packEntries(entries: readonly CommitEntry[]): PackedEntries {
   };
 }
 
-/** Unpacks plants from another thread. */
 export function unpackPlants(packed: PackedPlants): NewPlant[] {
   return Array.from(packed.id, (_, index) => toNewPlant(unpackMembers(packed, index)));
 }
 
-/** A text in a row. */
 export type StoredText = Uint8Array | string;
 
 const encoder = new TextEncoder();

@@ -72,7 +72,6 @@ const died: FailureKind = {
   problem: "crashed during an operation that may or may not have been stored: try again",
 };
 
-/** One life of a thread. */
 interface RunningThread {
   readonly opened: Promise<unknown>;
   ask(call: MethodCall): Promise<unknown>;
