@@ -8,7 +8,7 @@ import {
   readResponseBody,
   toClientError,
 } from "./http-request.ts";
-import { createTimeoutError, NotAPlantStoreError, UnavailableError } from "./results.ts";
+import { createAttemptTimeout, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
 export type Fetch = (url: string, init: RequestInit) => Response | Promise<Response>;
@@ -20,7 +20,7 @@ export function createFetchPost(fetch: Fetch): Post {
     signal?.throwIfAborted();
     const stopping = new AbortController();
     const timer = setTimeout(() => {
-      stopping.abort(createTimeoutError(url, timeoutMs));
+      stopping.abort(createAttemptTimeout(url, timeoutMs));
     }, timeoutMs);
     const release = onAbort(signal, () => stopping.abort());
     const init: RequestInit = {

@@ -16,7 +16,7 @@ import {
   type ResponseHead,
   toClientError,
 } from "./http-request.ts";
-import { createTimeoutError, NotAPlantStoreError } from "./results.ts";
+import { createAttemptTimeout, NotAPlantStoreError } from "./results.ts";
 
 /**
  * Requests in flight on one connection. Measured on one machine: a depth of 1 has 0.6 times the rate, a depth of 64 has
@@ -143,7 +143,7 @@ function dispatch(
     });
     // It includes the requests before it on its connection.
     const timer = setTimeout(() => {
-      fail(createTimeoutError(url, timeoutMs));
+      fail(createAttemptTimeout(url, timeoutMs));
       abort();
     }, timeoutMs);
     pending.add(fail);

@@ -5,7 +5,7 @@ import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import { isError } from "../core/messages.ts";
 import {
-  createTimeoutError,
+  createAttemptTimeout,
   NotAPlantStoreError,
   ResponseTooLongError,
   UnavailableError,
@@ -58,7 +58,7 @@ export async function post(message: ClientRequest, agent?: Agent): Promise<Clien
     insecureHTTPParser: false,
   });
   const timer = setTimeout(() => {
-    sent.destroy(createTimeoutError(url, timeoutMs));
+    sent.destroy(createAttemptTimeout(url, timeoutMs));
   }, timeoutMs);
   const release = onAbort(signal, () => sent.destroy(new Error("stopped")));
   try {
@@ -68,7 +68,7 @@ export async function post(message: ClientRequest, agent?: Agent): Promise<Clien
       sent.on("error", (error) => isComplete() || reject(error));
       sent.on("response", (response) => {
         isComplete = () => response.complete;
-        const head = toHead(response);
+        const head = toResponseHead(response);
         readResponseBody(response, head, message)
           .then((bytes) => ({ ...head, body: bytes }))
           .then(resolve, reject);
@@ -76,7 +76,7 @@ export async function post(message: ClientRequest, agent?: Agent): Promise<Clien
       // Without this listener Node closes the connection silently.
       sent.on("upgrade", (response, socket) => {
         socket.destroy();
-        resolve({ ...toHead(response), body: new Uint8Array() });
+        resolve({ ...toResponseHead(response), body: new Uint8Array() });
       });
       sent.end(body);
     });
@@ -132,7 +132,7 @@ export function needsMore(
 }
 
 /** Uses `headersDistinct`, which keeps repeated headers; `headers` has only the first. */
-function toHead({ statusCode = 0, headersDistinct }: IncomingMessage): ResponseHead {
+function toResponseHead({ statusCode = 0, headersDistinct }: IncomingMessage): ResponseHead {
   return { status: statusCode, headers: headersDistinct };
 }
 

@@ -111,7 +111,7 @@ export class UnavailableError extends Error {
 }
 
 /** Creates the error for a request without a complete response in its time. */
-export function createTimeoutError(url: string, timeoutMs: number): UnavailableError {
+export function createAttemptTimeout(url: string, timeoutMs: number): UnavailableError {
   return new UnavailableError("timeout", url, `waited ${timeoutMs / 1000} s`);
 }
 

@@ -7,10 +7,10 @@ import type { OptionType } from "./option-types.ts";
 
 /** Certificates in PEM, at least one; undefined for those of Node. */
 export const certificates = {
-  parse: parseCertificates,
+  parse: parsePem,
   check(value: unknown) {
     if (value === undefined) return undefined;
-    if (typeof value === "string") return parseCertificates(value);
+    if (typeof value === "string") return parsePem(value);
     throw invalid(value, "a string with certificates in PEM");
   },
   format: () => "certificates",
@@ -18,7 +18,7 @@ export const certificates = {
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g;
 
-function parseCertificates(text: string): string | undefined {
+function parsePem(text: string): string | undefined {
   const blocks = text.match(pemCertificate) ?? [];
   if (blocks.length === 0) throw new InvalidValue("has no certificate in PEM (BEGIN CERTIFICATE)");
   const index = blocks.findIndex(

@@ -32,7 +32,7 @@ export function createListener({ fetch, statusMode, onError }: ListenerOptions):
     }
     const request = toRequest(message, response);
     if (request === undefined) fail(response, malformed);
-    else void respond(fetch(request), response);
+    else void sendFetched(fetch(request), response);
   };
 }
 
@@ -74,7 +74,7 @@ function toRequest(message: IncomingMessage, response: ServerResponse): Request 
 }
 
 /** Sends a response. It closes the connection if a fault dropped or cut the response. */
-async function respond(fetched: Promise<Response>, response: ServerResponse): Promise<void> {
+async function sendFetched(fetched: Promise<Response>, response: ServerResponse): Promise<void> {
   try {
     const { status, headers, body } = await fetched;
     response.writeHead(status, [...headers].flat());

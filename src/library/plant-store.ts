@@ -146,7 +146,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   checkOption("token", (value) => tokenType.check(value), token);
   checkOption("onError", checkFunction, onError);
   if (listen) assertListens();
-  else assertNoAddress(options);
+  else assertNoListenAddress(options);
   if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
   const faults = options.faults === undefined ? undefined : new Faults(checkFaults(options.faults));
   const journal = createJournal(options.journal);
@@ -303,7 +303,7 @@ function checkSeedType(value: unknown): void {
   }
 }
 
-function assertNoAddress(options: PlantStoreOptions): void {
+function assertNoListenAddress(options: PlantStoreOptions): void {
   const name = (["host", "port"] as const).find((each) => options[each] !== undefined);
   if (name !== undefined) {
     throw new TypeError(`${name} has no effect with listen: false: leave one of them out`);

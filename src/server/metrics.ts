@@ -4,7 +4,7 @@ import { createServer as createTcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { isLoopback } from "../core/base-url.ts";
-import { errorTable } from "../core/errors.ts";
+import { errorTable, toNextStep } from "../core/errors.ts";
 import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "./admission.ts";
 import { findPublicUrl } from "./docs/self-description.ts";
 import type { FaultKind } from "./faults.ts";
@@ -46,7 +46,7 @@ const secondBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 /** Alerts see an increase only of a counter that was there before: these errors count from 0. */
 const countedErrors = Object.values(errorTable)
   .map(({ error }) => error)
-  .filter((error) => error >= 50_000);
+  .filter((error) => ["later", "retry"].includes(toNextStep(error)));
 /** Gauges of prom-client whose names end as those of counters, to which `promtool check metrics` objects. */
 const misnamedGauges = ["resources", "handles", "requests"].map(
   (name) => `nodejs_active_${name}_total`,
