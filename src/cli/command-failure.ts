@@ -36,6 +36,11 @@ export function toExitCode(error: number): number {
   return exitCodes[exitByStep[toNextStep(error)]].code;
 }
 
+/** Checks for the number of an Error without a valid token: 401xx. */
+export function isForLogin(error: number): boolean {
+  return Math.floor(error / 100) === 401;
+}
+
 /** A store that cannot be opened or changed is a local file like others. A retry may succeed if it is busy or its disk full. */
 const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   unusable: "usage",

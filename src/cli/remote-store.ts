@@ -12,11 +12,13 @@ import { mapInOrder } from "../client/map-in-order.ts";
 import { PageTooLargeError, StoppedError } from "../client/results.ts";
 import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
+import { toShellWord } from "../core/messages.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import { type PlantFilter, type PlantQuery, useAndClose } from "../core/store.ts";
 import { CommandError, type ExitCodeName, UsageError } from "./command-error.ts";
 import {
   describeUnavailable,
+  isForLogin,
   type ErrorContext,
   toCommandError,
   toResponseError,
@@ -187,7 +189,9 @@ export async function useServer<T>(
     const error = toRequestError(failure, { url, source: run, tokenSource }, deletes);
     if (!(error instanceof CommandError && placeExits.has(error.exit))) throw error;
     const { exit, message, number, hints } = error;
-    const allHints = [...hints, ...toLocalHints(run, place)];
+    const login = `run "plantstore login --url ${toShellWord(url)}"`;
+    const ownHints = number !== undefined && isForLogin(number) ? [login] : [];
+    const allHints = [...hints, ...ownHints, ...toLocalHints(run, place)];
     throw new CommandError(exit, message, { cause: error, hints: allHints, number });
   }
 }

@@ -281,7 +281,9 @@ function createRouter(
       text === "/" && page?.has(method) === true && headers["accept"]?.includes("text/html");
     const routes = isRootPage ? page : isOnePlant ? onePlant : paths.get(text);
     if (routes === undefined) {
-      const message = `unknown path "${quoteInput(text, 80)}": create plants with POST ${createPath}`;
+      const isList = set === "all" && method === operations.list.method;
+      const verb = isList ? "list plants with GET" : "create plants with POST";
+      const message = `unknown path "${quoteInput(text, 80)}": ${verb} ${createPath}`;
       return new RequestError("noSuchPath", message);
     }
     const route = routes.get(method);

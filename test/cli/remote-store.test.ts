@@ -96,7 +96,9 @@ describe("the server", () => {
       env,
     });
     expect(exitCode).toBe(7);
-    expect(stderr).toContain("error 40400: ");
+    expect(stderr).toContain(
+      'error 40400: unknown path "/v9/plants": list plants with GET /plants',
+    );
     expect(stderr).toContain("--url");
   });
 
@@ -115,6 +117,7 @@ describe("the server", () => {
     const { exitCode, stderr } = await runCli(args);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`${home}/token`);
+    expect(stderr).toContain(`\nrun "plantstore login --url ${url}"\n`);
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/errors.ts";
 import { quoteInput } from "../../core/messages.ts";
 import { commonExitCodes, UsageError } from "../command-error.ts";
-import { toExitCode } from "../command-failure.ts";
+import { isForLogin, toExitCode } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { explainOptions } from "../options/remote.ts";
@@ -67,11 +67,12 @@ function describeStatus(kind: ErrorKind): string {
 
 function explainError(kind: ErrorKind): string {
   const { error, when, remedy } = errorTable[kind];
+  const login = isForLogin(error) ? 'Run "plantstore login". In a program:\n            ' : "";
   return `\
 ${error} ${kind}: ${when}
 
 Status:     ${describeStatus(kind)}
-What to do: ${remedy}
+What to do: ${login}${remedy}
 Exit code:  ${toExitCode(error)}, of "plantstore create"
 `;
 }

@@ -1,5 +1,5 @@
 /** The commands `login` and `logout`. */
-import { findTokenProblem, toTokenPrefix } from "../../auth/token.ts";
+import { findTokenProblem } from "../../auth/token.ts";
 import { checkToken } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
 import {
@@ -115,19 +115,17 @@ async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<v
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const serverProblem = await check();
   if (serverProblem !== undefined) {
-    const issued = `; if "token issue" has just made a token, "plantstore token list" shows it`;
-    const isPipe = tokenFile === "-" && !isTyped;
-    throw addHint(serverProblem, `nothing was saved${isPipe ? issued : ""}`);
+    throw addHint(serverProblem);
   }
   let token = isTyped && options.tokenFile === undefined ? saved?.token : undefined;
   const savedProblem = token && (await check({ token, source: "the last login" }));
   if (savedProblem && savedProblem.exit !== "tokenRejected") {
-    throw addHint(savedProblem, "nothing was saved");
+    throw addHint(savedProblem);
   }
   if (token === undefined || savedProblem) {
     const given = await readToken(isTyped ? undefined : tokenFile, url, run, signal);
     const problem = await check(given);
-    if (problem !== undefined) throw addHint(problem, adviseRevoking(given));
+    if (problem !== undefined) throw addHint(problem);
     token = given.token;
   }
   signal.throwIfAborted();
@@ -137,9 +135,9 @@ async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<v
   await saveSettings(directory, { login: url });
 }
 
-function addHint(cause: CommandError, hint: string): CommandError {
+function addHint(cause: CommandError): CommandError {
   const { exit, message, number } = cause;
-  return new CommandError(exit, message, { cause, number, hints: [hint] });
+  return new CommandError(exit, message, { cause, number, hints: ["nothing was saved"] });
 }
 
 /** @param path undefined to ask on the terminal */
@@ -160,12 +158,6 @@ async function readToken(
   const problem = findTokenProblem(found.token);
   if (problem) throw new CommandError("tokenRejected", `the token ${problem}`);
   return found;
-}
-
-function adviseRevoking({ token }: FoundToken): string {
-  const prefix = toTokenPrefix(token);
-  if (prefix === "") return "nothing was saved";
-  return `nothing was saved; if "token issue" has just made this token, "plantstore token revoke ${prefix}" revokes it`;
 }
 
 /** Reports the new default, and which tokens are left. */

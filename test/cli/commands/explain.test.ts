@@ -17,6 +17,11 @@ Exit code:  5, of "plantstore create"
 `);
   });
 
+  it.each(["noCredential", "unknownToken", "expiredToken"])("%s names the login", async (kind) => {
+    const { stdout } = await runCli(["explain", kind]);
+    expect(stdout).toContain('\nWhat to do: Run "plantstore login". In a program:\n');
+  });
+
   it.each(errorKinds)("%s has its number, its sentence and its exit code", async (kind) => {
     const { exitCode, stdout } = await runCli(["explain", kind]);
     expect(exitCode).toBe(0);

@@ -290,7 +290,7 @@ describe("a store that has tokens", () => {
     home = await createTemporaryDirectory();
     const second = await serve(["--store", store]);
     await second.saw("none of this store is saved");
-    const advice = `\`plantstore token issue --store ${store}\` and \`plantstore login --url ${second.url}\``;
+    const advice = `run \\"plantstore token issue --store ${store} | plantstore login --url ${second.url}\\"`;
     expect(second.stderr()).toContain(advice);
     expect(await create(second.url)).toMatchObject({ exitCode: 4 });
   });

@@ -112,7 +112,7 @@ function toRows(
       const issue = `${command} token issue${toStoreFlag(store, io)}`;
       const login = `${command} login${option}`;
       const line = `${issue} | ${login}`;
-      const text = `none of this store is saved for this user and URL: run \`${issue}\` and \`${login}\``;
+      const text = `none of this store is saved for this user and URL: run "${line}"`;
       rows.push({ label: "Token", text });
       rows.push({ label: "Try", text: `${elsewhere}:`, lines: [line] });
     }
