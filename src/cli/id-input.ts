@@ -27,13 +27,20 @@ export async function* readIds(
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
   const { createRecordReader } = await import("../records/json-reader.ts");
-  const reader = createRecordReader(undefined, maxBodyRange.max, "-");
+  const { InputSyntaxError } = await import("../records/record-reader.ts");
+  const command = "plantstore delete -";
+  const reader = createRecordReader({ path: "-", maxBytes: maxBodyRange.max, command });
   let isEmpty = true;
-  for await (const records of reader.read(readChunks("-", io, signal))) {
-    for (const record of records) {
-      isEmpty = false;
-      yield record.content.id ?? parseId(record);
+  try {
+    for await (const records of reader.read(readChunks("-", io, signal))) {
+      for (const record of records) {
+        isEmpty = false;
+        yield record.content.id ?? parseId(record);
+      }
     }
+  } catch (error) {
+    if (!(error instanceof InputSyntaxError)) throw error;
+    throw new CommandError("usage", error.message, { cause: error });
   }
   if (isEmpty) await terminal.warning("the input has no ids");
 }

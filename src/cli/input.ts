@@ -2,6 +2,7 @@
 // Not node:fs/promises, which takes 3 ms to load.
 import { constants, createReadStream, openSync, promises, type Stats } from "node:fs";
 import { addAbortSignal } from "node:stream";
+import { toInputName } from "../core/messages.ts";
 import { CommandError, toReadError } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
 
@@ -75,12 +76,6 @@ export async function statReadable(
   } catch (error) {
     throw toReadError(name, error, hints);
   }
-}
-
-/** The name of an input in messages. */
-export function toInputName(path: string): string {
-  if (path === "-") return "standard input";
-  return path === "" ? '""' : path;
 }
 
 /**

@@ -37,6 +37,27 @@ export function openKeptConnection(url: string): Connections {
   return { post: (request) => post(request, agent), close: async () => agent.destroy() };
 }
 
+/** Opens connections for the second plant only: the first one needs no undici, which takes 20 ms to load. @param open loads it */
+export function openLate(open: () => Promise<Connections>): Connections {
+  let isFirstSent = false;
+  let opening: Promise<Connections> | undefined;
+  let connections: Connections | undefined;
+  return {
+    post(request) {
+      if (connections !== undefined) return connections.post(request);
+      if (request.isRetry || !isFirstSent) {
+        isFirstSent = true;
+        return post(request);
+      }
+      opening ??= open().then((opened) => (connections = opened));
+      return opening.then((opened) => opened.post(request));
+    },
+    async close() {
+      await (await opening)?.close();
+    },
+  };
+}
+
 /** Sends a request, as a Post. @param agent by default, a connection for this request alone */
 export async function post(message: ClientRequest, agent?: Agent): Promise<ClientResponse> {
   const { method = "POST", url, ca, headers, body, timeoutMs, signal } = message;

@@ -51,7 +51,6 @@ export class JsonError extends RequestError {
 export const lineFeed = 0x0a;
 export const quotationMark = 0x22;
 export const comma = 0x2c;
-export const colon = 0x3a;
 export const leftBracket = 0x5b;
 export const backslash = 0x5c;
 export const rightBracket = 0x5d;

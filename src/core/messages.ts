@@ -44,6 +44,12 @@ export function quoteInput(text: string, maxLength = 40): string {
   return `${escapeUnprintable(cut)}…`;
 }
 
+/** The name of an input in messages. @param path `-` is standard input */
+export function toInputName(path: string): string {
+  if (path === "-") return "standard input";
+  return path === "" ? '""' : path;
+}
+
 /** An invalid value. The message continues a sentence that starts with the name of the option. */
 export class InvalidValue extends Error {
   override readonly name = "InvalidValue";

@@ -268,7 +268,7 @@ function createRunningStore(
 
 function readSeedFile(path: string, maxRecordBytes: number): AsyncIterable<SeedRecord> {
   if (!existsSync(path)) throw new Error(`seed: ${path} does not exist`);
-  return readSeed({ name: path, chunks: createReadStream(path), maxRecordBytes });
+  return readSeed({ path, chunks: createReadStream(path), maxRecordBytes });
 }
 
 async function* toSeedRecords(

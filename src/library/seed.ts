@@ -1,10 +1,9 @@
 /** Seeds: plants that a store has before its first request. */
 import { RequestError, toIdTakenError } from "../core/errors.ts";
+import { toInputName } from "../core/messages.ts";
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
-import { adviseUnwrapping, locateError } from "../records/located-error.ts";
 import { createRecordReader } from "../records/json-reader.ts";
-import { toDelimiter } from "../records/table-reader.ts";
 
 /** One record of a seed. */
 export interface SeedRecord {
@@ -16,10 +15,8 @@ export interface SeedRecord {
 
 /** A file of plants. */
 export interface SeedFile {
-  /** Its name in messages. `.csv` and `.tsv` at its end select a table; any other file is JSON. */
-  readonly name: string;
-  /** For advice; `-` is standard input. Default: its name. */
-  readonly path?: string;
+  /** `.csv` and `.tsv` at its end select a table; any other file is JSON. `-` is standard input. */
+  readonly path: string;
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Maximum size of a record, in bytes. */
   readonly maxRecordBytes: number;
@@ -42,20 +39,19 @@ const seedCommand = "plantstore serve --seed -";
 const maxBatch = { plants: 4000, textLength: 2 ** 24 };
 
 /**
- * Reads the records of a file: JSON values in any layout, a JSON array, or a table with a header row.
+ * Reads the records of a file.
  *
  * @throws InputSyntaxError when no further record can be found
  * @throws the error of `chunks`
  */
 export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void, undefined> {
-  const { name, path = name, chunks, maxRecordBytes } = file;
-  const reader = createRecordReader(toDelimiter(name), maxRecordBytes, path);
+  const { path, chunks, maxRecordBytes: maxBytes } = file;
+  const reader = createRecordReader({ path, maxBytes, command: seedCommand });
   let count = 0;
   for await (const records of reader.read(chunks)) {
-    for (const record of records) {
-      const located = locateError(record.content.plant, record, name);
-      const plant = adviseUnwrapping(located, record, path, seedCommand);
-      yield { plant, name: `${name}: record ${++count} at line ${record.line}` };
+    for (const { line, content } of records) {
+      const name = `${toInputName(path)}: record ${++count} at line ${line}`;
+      yield { plant: content.plant, name };
     }
   }
 }

@@ -1,223 +1,247 @@
-/** Reads JSON values in any layout: one per line, one after the other, and the elements of arrays. */
-import { RequestError } from "../core/errors.ts";
+/** Reads JSON: a value on each line, or values in any layout. */
 import {
   backslash,
-  colon,
   comma,
   isBlank,
+  JsonError,
   leftBrace,
   leftBracket,
   lineFeed,
   maxNesting,
   quotationMark,
+  readJson,
   rightBrace,
   rightBracket,
 } from "../core/json.ts";
+import { RequestError } from "../core/errors.ts";
+import { toInputName } from "../core/messages.ts";
 import { inspectNewPlant } from "../core/read-plant.ts";
-import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
-import { rejectTable, TableReader } from "./table-reader.ts";
+import { adviseUnwrapping, locateError } from "./located-error.ts";
+import {
+  type InputBytes,
+  type InputSource,
+  InputSyntaxError,
+  type PlantRecord,
+  type RecordContent,
+  type RecordFormat,
+  RecordReader,
+  toTooLarge,
+} from "./record-reader.ts";
+import { assertNoTable, TableFormat, toDelimiter } from "./table-reader.ts";
 
-/** Parts that may come next in an array. After a malformed element: `anything`. */
-type Expected = "elementOrEnd" | "element" | "commaOrEnd" | "anything";
+/** Parts that may come next in an array. */
+type Expected = "elementOrEnd" | "element" | "commaOrEnd";
 
-/** They begin the comments of other languages. */
-const [slash, numberSign] = [0x2f, 0x23];
+/** More bytes than a part of JSON has that a limit can cut, such as an escape. */
+const maxPartLength = 16;
+const decoder = new TextDecoder();
 
 /**
- * Finds the end of each value by its brackets and strings. The rest is left to the parser.
- *
- * Outside arrays, an object on one line ends at the line feed, or where another object begins.
+ * Finds JSON values. The first one decides: if its line is a whole value, every line is a record. Otherwise a value ends with
+ * its last bracket, and the first malformed byte ends the input.
  */
-export class JsonReader extends RecordReader {
+class JsonFormat implements RecordFormat {
+  isCollection = false;
+  readonly #source: InputSource;
+  #layout: "unknown" | "lines" | "values";
+  /** Undefined outside arrays. */
+  #expected: Expected | undefined;
+  #arrayLine = 0;
+  /** True from the first byte of a value to its last one. */
+  #isInValue = false;
   /** Number of open brackets of the value. */
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** The last byte of the value that is neither blank nor in a string. */
-  #previous = 0;
-  #hasBegun = false;
-  #isFirst = true;
-  /** True while all records are the lines of a comment, or follow one and are invalid. */
-  #isAfterComment = false;
-  /** True after the last bracket of an object on one line. */
-  #isClosed = false;
-  /** True after the last bracket of an object on several lines. */
-  #hasSeveralLines = false;
-  /** True inside an element of an array, until a bracket begins it. */
-  #isInElement = false;
-  /** Undefined outside arrays. */
-  #expected: Expected | undefined;
-  #arrayLine = 0;
+  /** The line of a value over the limit, whose bytes are dropped. */
+  #largeLine: number | undefined;
 
-  protected override isProbablyRecord(line: Uint8Array): boolean {
-    return line[0] === leftBrace;
+  constructor(source: InputSource, layout: "unknown" | "lines") {
+    this.#source = source;
+    this.#layout = layout;
   }
 
-  protected override scan(byte: number): Step {
-    if (this.#isInString) return this.#scanString(byte);
-    if (this.#depth > 0) return this.#scanNested(byte);
-    return this.#expected === undefined
-      ? this.#scanTop(byte)
-      : this.#scanArray(byte, this.#expected);
+  next(input: InputBytes): PlantRecord | undefined {
+    if (this.#layout === "unknown" && !this.#decide(input)) return undefined;
+    return this.#layout === "lines" ? this.#nextLine(input) : this.#nextValue(input);
   }
 
-  protected override parse(bytes: Uint8Array): RecordContent {
-    const content = inspectNewPlant(bytes);
-    const isFirst = this.#isFirst;
-    this.#isFirst = false;
-    if (content instanceof RequestError) {
-      if (isFirst) {
-        rejectTable(bytes, this.path);
-        this.#isAfterComment = bytes[0] === slash || bytes[0] === numberSign;
-      }
-      return { plant: content, unknownMembers: [], isMalformed: true };
-    }
-    this.#isAfterComment = false;
-    // Brackets of malformed lines may match by chance.
-    if (this.#hasSeveralLines) this.isByLine = false;
-    return content;
-  }
-
-  protected override restart(): void {
-    this.#depth = 0;
-    this.#isInString = false;
-    this.#isEscaped = false;
-    this.#isClosed = false;
-    this.#hasSeveralLines = false;
-    this.#isInElement = false;
-    if (this.#expected !== undefined) this.#expected = "anything";
-  }
-
-  protected override finish(): void {
-    if (this.#expected === undefined || this.#expected === "anything") return;
-    throw new InputSyntaxError(
-      `ends inside the array that begins at line ${this.#arrayLine}: the rest of the input may be missing`,
-    );
-  }
-
-  #scanString(byte: number): Step {
-    if (this.#isEscaped) this.#isEscaped = false;
-    else if (byte === backslash) this.#isEscaped = true;
-    else if (byte === quotationMark) this.#isInString = false;
-    return byte === lineFeed ? "breaks" : "continues";
-  }
-
-  #scanNested(byte: number): Step {
-    if (isBlank(byte)) return "continues";
-    const previous = this.#previous;
-    this.#previous = byte;
-    switch (byte) {
-      case quotationMark:
-        this.#isInString = true;
-        return "continues";
-      case leftBrace:
-      case leftBracket: {
-        this.#depth++;
-        const isExpected = previous === colon || previous === comma || previous === leftBracket;
-        // A value that is too deep may never end: without a limit, each of its lines would be scanned to the end.
-        return isExpected && this.#depth <= maxNesting ? "continues" : "breaks";
-      }
-      case rightBrace:
-      case rightBracket:
-        this.#depth--;
-        return this.#depth === 0 ? this.#close() : "continues";
-      default:
-        return "continues";
+  #nextLine(input: InputBytes): PlantRecord | undefined {
+    for (;;) {
+      const { line } = input;
+      const taken = input.takeLine();
+      if (taken === undefined) return undefined;
+      const { bytes, isTooLarge } = taken;
+      if (isTooLarge) return { line, bytes, content: toTooLarge(input) };
+      if (!bytes.every(isBlank)) return { line, bytes, content: this.#parse(bytes, line, 1) };
     }
   }
 
-  #close(): Step {
-    this.#isInElement = false;
-    if (this.#expected !== undefined) return "completes";
-    this.#isClosed = this.nextLine === this.line;
-    if (this.#isClosed) return "continues";
-    this.#hasSeveralLines = true;
-    return "completes";
+  /** Decides the layout. @returns false if more bytes are needed */
+  #decide(input: InputBytes): boolean {
+    const first = input.skipBlanks();
+    if (first === undefined) return false;
+    const end = this.#findFirstEnd(input, first);
+    if (end === undefined && !input.isOverLimit()) return false;
+    const line = input.bytes.subarray(input.start, end);
+    if (first !== leftBrace) assertNoTable(line, this.#source);
+    const isLine = end !== undefined && !(inspectNewPlant(line) instanceof RequestError);
+    this.#layout = isLine && first !== leftBracket ? "lines" : "values";
+    input.at = input.start;
+    this.#isInValue = false;
+    return true;
   }
 
-  #open(byte: number): Step {
+  /** Finds the end of the first line, or of the first value if another one follows it. */
+  #findFirstEnd(input: InputBytes, first: number): number | undefined {
+    if (first === leftBracket) return input.start;
+    if (first !== leftBrace) return input.findLineEnd();
+    const end = this.#findValueEnd(input);
+    const { bytes, start } = input;
+    if (end === undefined || bytes.subarray(start, end).includes(lineFeed)) return end && start;
+    let after = end;
+    while (after < bytes.length && bytes[after] !== lineFeed && isBlank(bytes[after] ?? 0)) after++;
+    if (after < bytes.length) return bytes[after] === lineFeed ? after : start;
+    if (input.isEnded) return after;
+    // The last bracket is scanned again with the bytes after it.
+    input.at = end - 1;
     this.#depth = 1;
-    this.#hasSeveralLines = false;
-    this.#previous = byte;
-    return "continues";
+    return undefined;
   }
 
-  #scanTop(byte: number): Step {
-    const isOpening = byte === leftBrace || byte === leftBracket;
-    if (this.#isClosed) {
-      if (byte === lineFeed) this.isByLine = true;
-      else if (!isOpening) return isBlank(byte) ? "continues" : "breaks";
-      this.#isClosed = false;
-      return "endsBefore";
+  /** Takes the next value. */
+  #nextValue(input: InputBytes): PlantRecord | undefined {
+    if (!this.#isInValue && !this.#skipSeparators(input)) return undefined;
+    const end = this.#findValueEnd(input);
+    if (input.isOverLimit(end)) {
+      this.#assertCut(input);
+      this.#largeLine ??= input.line;
     }
-    if (isBlank(byte)) {
-      if (byte !== lineFeed) return "continues";
-      // After an empty line, a record may have several lines.
-      if (this.#hasBegun) this.isByLine = false;
-      return "separates";
+    if (end === undefined) {
+      if (this.#largeLine !== undefined) input.skip(input.at);
+      return undefined;
     }
-    // Text that does not begin as JSON is probably on lines.
-    if (!this.#hasBegun) this.isByLine = !isOpening;
-    this.#hasBegun = true;
-    if (byte === leftBrace) return this.#open(byte);
-    if (byte === leftBracket && this.#isAfterComment) {
-      throw new InputSyntaxError(
-        `has a comment before the array at line ${this.nextLine}: remove it, because JSON has none`,
-      );
-    }
-    if (byte !== leftBracket || this.isByLine) return "breaks";
-    this.isCollection = true;
-    this.#expected = "elementOrEnd";
-    this.#arrayLine = this.nextLine;
-    return "separates";
+    const line = this.#largeLine ?? input.line;
+    const isTooLarge = this.#largeLine !== undefined;
+    const bytes = input.take(end);
+    const content = isTooLarge ? toTooLarge(input) : this.#parse(bytes, line, input.column);
+    if (content.isMalformed) throw new InputSyntaxError((content.plant as RequestError).message);
+    input.skip(end);
+    this.#isInValue = false;
+    this.#largeLine = undefined;
+    return { line, bytes: isTooLarge ? bytes.subarray(0, 0) : bytes, content };
   }
 
-  #scanArray(byte: number, expected: Expected): Step {
-    if (this.#isInElement) {
-      this.#isInElement = byte !== lineFeed && byte !== comma && byte !== rightBracket;
-      return this.#isInElement ? this.#scanElement(byte) : "endsBefore";
-    }
-    if (isBlank(byte)) return "separates";
-    const isElement = byte !== comma && byte !== rightBracket;
-    const isUnexpected =
-      expected === "commaOrEnd"
-        ? isElement
-        : expected !== "anything" &&
-          (byte === comma || (byte === rightBracket && expected === "element"));
-    if (isUnexpected) {
-      const missing = expected === "commaOrEnd" ? 'a comma or "]"' : "an element";
-      const advice = byte === rightBracket ? ', so remove the comma before the "]"' : "";
-      throw new InputSyntaxError(
-        `is not a valid array at line ${this.nextLine}: ${missing} is missing${advice}`,
-      );
-    }
-    if (byte === rightBracket) this.#expected = undefined;
-    else this.#expected = isElement ? "commaOrEnd" : "element";
-    if (!isElement) return "separates";
-    this.#isInElement = true;
-    return this.#scanElement(byte);
+  /** Checks that a value over the limit is not malformed before it. @throws InputSyntaxError */
+  #assertCut(input: InputBytes): void {
+    if (this.#largeLine !== undefined) return;
+    const bytes = input.bytes.subarray(input.start, input.at);
+    const error = inspectNewPlant(bytes);
+    if (!(error instanceof JsonError) || error.byte + maxPartLength > bytes.length) return;
+    throw new InputSyntaxError(this.#locate(error, bytes, input.line, input.column).message);
   }
 
-  #scanElement(byte: number): Step {
-    if (byte === leftBrace || byte === leftBracket) return this.#open(byte);
-    if (byte === quotationMark) this.#isInString = true;
-    return "continues";
+  #parse(bytes: Uint8Array, line: number, column: number): RecordContent {
+    const content = inspectNewPlant(bytes);
+    if (content instanceof RequestError) {
+      const plant = this.#locate(content, bytes, line, column);
+      return { plant, unknownMembers: [], isMalformed: true };
+    }
+    const plant = adviseUnwrapping(content.plant, bytes, this.#source);
+    return plant === content.plant ? content : { ...content, plant };
+  }
+
+  #locate(error: RequestError, bytes: Uint8Array, line: number, column: number): RequestError {
+    return locateError(error, { bytes, line, column }, toInputName(this.#source.path));
+  }
+
+  /** Finds the end of the value, or of its malformed part. @returns undefined if more bytes are needed */
+  #findValueEnd(input: InputBytes): number | undefined {
+    const { bytes, start } = input;
+    if (!this.#isInValue) {
+      this.#isInValue = true;
+      this.#depth = 0;
+      this.#isInString = false;
+      this.#isEscaped = false;
+    }
+    for (; input.at < bytes.length; input.at++) {
+      const byte = bytes[input.at] ?? 0;
+      const after = input.at + 1;
+      if (this.#isInString) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === backslash) this.#isEscaped = true;
+        else if (byte === quotationMark) {
+          this.#isInString = false;
+          if (this.#depth === 0) return after;
+        }
+        if (byte === lineFeed) return after;
+        continue;
+      }
+      const isOpening = byte === leftBrace || byte === leftBracket;
+      const isClosing = byte === rightBrace || byte === rightBracket;
+      if (this.#depth === 0 && input.at > start) {
+        // A number or a word has no bracket or quotation mark at its end.
+        if (isBlank(byte) || byte === comma || byte === quotationMark) return input.at;
+        if (isOpening || isClosing) return input.at;
+      }
+      if (byte === quotationMark) this.#isInString = true;
+      else if (isOpening) {
+        if (++this.#depth > maxNesting) return after;
+      } else if (isClosing && --this.#depth <= 0) return after;
+      else if (byte === comma && this.#depth === 0) return after;
+    }
+    return input.isEnded ? bytes.length : undefined;
+  }
+
+  /** Skips what is between values. @returns false if no value follows yet */
+  #skipSeparators(input: InputBytes): boolean {
+    for (;;) {
+      const byte = input.skipBlanks();
+      const expected = this.#expected;
+      if (byte === undefined) {
+        if (!input.isEnded || expected === undefined) return false;
+        throw new InputSyntaxError(
+          `${toInputName(this.#source.path)} ends inside the array that begins at line ${this.#arrayLine}: the rest of the input may be missing`,
+        );
+      }
+      if (expected === undefined) {
+        if (byte !== leftBracket) return true;
+        this.isCollection = true;
+        this.#arrayLine = input.line;
+        this.#expected = "elementOrEnd";
+      } else if (byte === rightBracket && expected !== "element") this.#expected = undefined;
+      else if (byte === comma && expected === "commaOrEnd") this.#expected = "element";
+      else if (expected !== "commaOrEnd" && byte !== comma && byte !== rightBracket) {
+        this.#expected = "commaOrEnd";
+        return true;
+      } else if (!input.isEnded && input.bytes.length - input.start < maxPartLength) return false;
+      else throw this.#toArrayError(input, expected);
+      input.skip(input.start + 1);
+    }
+  }
+
+  #toArrayError({ bytes, start, line, column }: InputBytes, expected: Expected): InputSyntaxError {
+    const before = { elementOrEnd: "[", element: "[1,", commaOrEnd: "[1" }[expected];
+    const text = before + decoder.decode(bytes.subarray(start, start + maxPartLength));
+    const error = readJson(text, () => false) as JsonError;
+    const place = { bytes: Buffer.from(text), line, column: column - before.length };
+    return new InputSyntaxError(locateError(error, place, toInputName(this.#source.path)).message);
   }
 }
+
+/** Names of files whose every line is a record. */
+const lineNames = /\.(?:ndjson|jsonl)$/i;
 
 /**
  * Creates the reader of an input.
  *
- * @param delimiter of a table; undefined for JSON
- * @param maxBytes largest record that is kept
- * @param path of the input, for advice; `-` is standard input
+ * @param delimiter of a table. Default: by the name of the input, which may be JSON
  */
 export function createRecordReader(
-  delimiter: string | undefined,
-  maxBytes: number,
-  path: string,
+  source: InputSource,
+  delimiter = toDelimiter(source.path),
 ): RecordReader {
-  return delimiter === undefined
-    ? new JsonReader(maxBytes, path)
-    : new TableReader(delimiter, maxBytes, path);
+  if (delimiter !== undefined) return new RecordReader(source, new TableFormat(delimiter, source));
+  const layout = lineNames.test(source.path) ? "lines" : "unknown";
+  return new RecordReader(source, new JsonFormat(source, layout));
 }

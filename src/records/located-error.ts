@@ -1,30 +1,34 @@
 /** Names the line and the column of invalid JSON, as editors do. The service names the byte of the body instead (contract.md "Body"). */
-import { attempt } from "../core/attempt.ts";
-import { JsonError, leftBrace } from "../core/json.ts";
+import { JsonError } from "../core/json.ts";
 import { RequestError } from "../core/errors.ts";
+import type { NewPlant } from "../core/plant.ts";
 import { isMember } from "../core/read-plant.ts";
 import { quoteInput, toShellWord } from "../core/messages.ts";
-import { toFilter } from "./other-formats.ts";
-import type { PlantRecord } from "./record-reader.ts";
+import { toPipe } from "./foreign-formats.ts";
+import type { InputSource } from "./record-reader.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 /** Number of bytes that hold any character, or a word of another language. */
 const maxWordBytes = 16;
 
-/** An error whose message names its line and column in an input. */
-export class LocatedError extends RequestError {}
+/** The bytes of an invalid text, and where they begin in an input, both counted from 1. */
+interface Place {
+  readonly bytes: Uint8Array;
+  readonly line: number;
+  readonly column: number;
+}
 
 /**
- * Names the line and the column in the input instead of the byte of an error, and adds how to fix a common mistake.
- * Anything else stays the same.
+ * Names the line and the column in the input instead of the byte of an error, and adds how to fix a common mistake. Any other
+ * error stays the same.
  *
  * @param name of the input
  */
-export function locateError<T>(
-  error: T,
-  { line, column, bytes }: Pick<PlantRecord, "line" | "column" | "bytes">,
+export function locateError(
+  error: RequestError,
+  { bytes, line, column }: Place,
   name: string,
-): T | LocatedError {
+): RequestError {
   if (!(error instanceof JsonError)) return error;
   const { kind, byte, parts, expected } = error;
   const before = decoder.decode(bytes.subarray(0, byte));
@@ -33,10 +37,8 @@ export function locateError<T>(
   const firstColumn = lines.length === 1 ? column : 1;
   const errorColumn = firstColumn + Array.from(lines.at(-1) ?? "").length;
   const position = ` (${name}:${line + lines.length - 1}:${errorColumn})`;
-  return new LocatedError(
-    kind,
-    parts.join(position + findAdvice(expected, before.trimEnd(), found)),
-  );
+  const advice = findAdvice(expected, before.trimEnd(), found);
+  return new RequestError(kind, parts.join(position + advice));
 }
 
 /** A larger object is not searched: in memory, it can be 20 times as large. */
@@ -45,28 +47,24 @@ const maxSearchedBytes = 8 * 1024 * 1024;
 /**
  * Adds how to send the plants of an object that is not a plant, but has them in a member, such as `{"plants":[…]}`. Anything
  * else stays the same.
- *
- * @param path of the input; `-` is standard input
- * @param command that reads plants from standard input
  */
-export function adviseUnwrapping<T>(
-  error: T,
-  { bytes }: Pick<PlantRecord, "bytes">,
-  path: string,
-  command: string,
-): T | RequestError {
-  if (!(error instanceof RequestError) || !/^(?:id|name)Missing$/.test(error.kind)) return error;
-  if (bytes.length > maxSearchedBytes || bytes[0] !== leftBrace) return error;
-  // A row of a table can begin as an object.
-  const members = attempt(() => JSON.parse(decoder.decode(bytes)) as object) ?? {};
-  const isObject = (value: unknown) => value instanceof Object && !Array.isArray(value);
-  const isCollection = (value: unknown) => Array.isArray(value) && isObject(value[0]);
+export function adviseUnwrapping(
+  plant: NewPlant | RequestError,
+  bytes: Uint8Array,
+  { path, command }: Pick<InputSource, "path" | "command">,
+): NewPlant | RequestError {
+  if (!(plant instanceof RequestError) || !/^(?:id|name)Missing$/.test(plant.kind)) return plant;
+  if (bytes.length > maxSearchedBytes) return plant;
+  const members = JSON.parse(decoder.decode(bytes).replace(/^\uFEFF/, "")) as object;
+  const isCollection = (value: unknown) =>
+    Array.isArray(value) && value[0] instanceof Object && !Array.isArray(value[0]);
   const entries = Object.entries(members);
   const [name] = entries.find(([key, value]) => !isMember(key) && isCollection(value)) ?? [];
-  if (name === undefined || quoteInput(name) !== name) return error;
+  if (name === undefined || quoteInput(name) !== name) return plant;
   const member = /^[A-Za-z_]\w*$/.test(name) ? `.${name}[]` : `.[${JSON.stringify(name)}][]`;
-  const advice = `; if the plants are in its member ${name}: ${toFilter(`jq -c ${toShellWord(member)}`, path)} | ${command}`;
-  return new RequestError(error.kind, error.message + advice);
+  const pipe = toPipe(`jq -c ${toShellWord(member)}`, path, command);
+  const message = `${plant.message}; if the plants are in its member ${name}: ${pipe}`;
+  return new RequestError(plant.kind, message);
 }
 
 /**
@@ -78,7 +76,9 @@ export function adviseUnwrapping<T>(
 function findAdvice(expected: string | undefined, before: string, found: string): string {
   if (expected === undefined) return "";
   if (/^[}\]]/.test(found) && before.endsWith(",")) return ": remove the comma before it";
-  if (found.startsWith(",") && expected === "the end of the text") return ": remove it";
+  if (found.startsWith(",") && (before === "" || expected === "the end of the text")) {
+    return ": remove it";
+  }
   if (/^(?:\/[/*]|#)/.test(found)) return ": remove the comment, because JSON has none";
   if (/^['‘’“”]/.test(found)) return ': use double quotes (")';
   if (before === "") return "";

@@ -9,15 +9,29 @@ import {
   memberNames,
   toMemberValue,
 } from "../core/read-plant.ts";
-import { quoteInput } from "../core/messages.ts";
-import { toFilter } from "./other-formats.ts";
-import { InputSyntaxError, type RecordContent, RecordReader, type Step } from "./record-reader.ts";
+import { quoteInput, toInputName } from "../core/messages.ts";
+import { adviseConversion } from "./foreign-formats.ts";
+import {
+  type InputBytes,
+  type InputSource,
+  InputSyntaxError,
+  type PlantRecord,
+  type RecordContent,
+  type RecordFormat,
+  toTooLarge,
+} from "./record-reader.ts";
 
 /** A cell; undefined if it is empty and has no quotes. */
 type Cell = string | undefined;
 
 /** The cells of a row, or what is wrong with it. */
-type Row = readonly Cell[] | RequestError;
+type Cells = readonly Cell[] | RequestError;
+
+/** A row; without content if it is a header, or has no text. */
+interface Row {
+  readonly bytes: Uint8Array;
+  readonly content: RecordContent | undefined;
+}
 
 const knownDelimiters = [",", ";", "\t", "|"];
 /** The line that tells Excel the delimiter. */
@@ -30,49 +44,96 @@ const emptyRow = /^[,;\t|]*$/;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * Reads a table. A row ends with the line feed outside quotes. Rows without text are skipped. A row that names the columns
- * `id` and `name` begins another table, which may have another delimiter.
+ * Finds the rows of a table. A row ends with the line feed outside quotes. Rows without text are skipped. A row that names the
+ * columns `id` and `name` begins another table, which may have another delimiter.
+ *
+ * A malformed row ends with its first line.
  */
-export class TableReader extends RecordReader {
-  override isCollection = true;
-  protected override isByLine = true;
+export class TableFormat implements RecordFormat {
+  readonly isCollection = true;
+  header: Uint8Array | undefined;
+  readonly #source: InputSource;
   #delimiter: string;
   #columns: readonly string[] | undefined;
   #isCellStart = true;
   #isCellQuoted = false;
   #isQuoteOpen = false;
+  /** True after a misplaced quote: the row ends with its line. */
+  #isBroken = false;
+  /** Number of line feeds in the row. */
+  #lineFeeds = 0;
 
-  /**
-   * @param delimiter one ASCII character; a header may have another one
-   * @param maxBytes largest row that is kept
-   * @param path of the input, for advice; `-` is standard input
-   */
-  constructor(delimiter: string, maxBytes: number, path?: string) {
-    super(maxBytes, path);
+  /** @param delimiter one ASCII character; a header may have another one */
+  constructor(delimiter: string, source: InputSource) {
     this.#delimiter = delimiter;
+    this.#source = source;
   }
 
-  protected override isProbablyRecord(line: Uint8Array): boolean {
-    return !line.includes(quotationMark) && !line.every(isBlank);
-  }
-
-  protected override scan(byte: number): Step {
-    if (byte === quotationMark) {
-      this.#isCellQuoted ||= this.#isCellStart;
-      // A quote in an unquoted cell makes only that line invalid, even if a later quote is not closed.
-      if (!this.#isCellQuoted && this.#delimiter !== "\t") return "breaks";
-      // A doubled quote closes and opens.
-      if (this.#isCellQuoted) this.#isQuoteOpen = !this.#isQuoteOpen;
+  next(input: InputBytes): PlantRecord | undefined {
+    for (;;) {
+      const { line } = input;
+      const row = this.#takeRow(input);
+      if (row === undefined) return undefined;
+      if (row.content !== undefined) return { line, bytes: row.bytes, content: row.content };
     }
-    const endsRow = byte === lineFeed && !this.#isQuoteOpen;
-    const endsCell = byte === this.#delimiter.charCodeAt(0) && !this.#isQuoteOpen;
-    this.#isCellStart = endsRow || endsCell;
-    if (this.#isCellStart) this.#isCellQuoted = false;
-    return endsRow ? "endsBefore" : "continues";
   }
 
-  protected override parse(bytes: Uint8Array): RecordContent | undefined {
-    const text = decodeRow(bytes, this.line, this.path);
+  /** Takes a row. @returns its content if it is a record */
+  #takeRow(input: InputBytes): Row | undefined {
+    const { bytes, start, line } = input;
+    const end = input.isInLargeLine ? undefined : this.#findEnd(input);
+    if (end === undefined && !input.isInLargeLine && !input.isOverLimit()) return undefined;
+    if (end !== undefined && this.#lineFeeds > 0 && !input.isOverLimit(end)) {
+      const content = this.#parse(bytes.subarray(start, end), line);
+      if (!content?.isMalformed) {
+        const row = { bytes: input.take(end), content };
+        input.skipLines(end, this.#lineFeeds + 1);
+        return row;
+      }
+    }
+    input.at = start;
+    const taken = input.takeLine();
+    if (taken === undefined) return undefined;
+    const content = taken.isTooLarge ? toTooLarge(input) : this.#parse(taken.bytes, line);
+    return { bytes: taken.bytes, content };
+  }
+
+  /** Finds the end of the row. @returns undefined if more bytes are needed */
+  #findEnd(input: InputBytes): number | undefined {
+    const { bytes, start } = input;
+    if (input.at === start) {
+      this.#isCellStart = true;
+      this.#isCellQuoted = false;
+      this.#isQuoteOpen = false;
+      this.#isBroken = false;
+      this.#lineFeeds = 0;
+      const end = bytes.indexOf(lineFeed, start);
+      // Most rows have no quotes: to scan their bytes takes four times as long.
+      if (end !== -1 && !bytes.subarray(start, end).includes(quotationMark)) return end;
+    }
+    const delimiter = this.#delimiter.charCodeAt(0);
+    for (; input.at < bytes.length; input.at++) {
+      const byte = bytes[input.at];
+      if (byte === quotationMark && !this.#isBroken) {
+        this.#isCellQuoted ||= this.#isCellStart;
+        // A quote in an unquoted cell makes only that line invalid, even if a later quote is not closed.
+        this.#isBroken = !this.#isCellQuoted && this.#delimiter !== "\t";
+        // A doubled quote closes and opens.
+        if (this.#isCellQuoted) this.#isQuoteOpen = !this.#isQuoteOpen;
+      } else if (byte === lineFeed) {
+        if (!this.#isQuoteOpen) return input.at;
+        this.#lineFeeds++;
+      }
+      this.#isCellStart = byte === delimiter && !this.#isQuoteOpen;
+      if (this.#isCellStart) this.#isCellQuoted = false;
+    }
+    return input.isEnded && input.hasBytes ? bytes.length : undefined;
+  }
+
+  /** Parses a row. @returns undefined for a header, and for a row without text. @throws InputSyntaxError */
+  #parse(bytes: Uint8Array, line: number): RecordContent | undefined {
+    if (bytes.every(isBlank)) return undefined;
+    const text = decodeRow(bytes, line, this.#source);
     const row = splitRow(text, this.#delimiter);
     if (!(row instanceof RequestError) && row.every((cell) => !cell)) return undefined;
     if (this.#columns !== undefined) {
@@ -89,20 +150,11 @@ export class TableReader extends RecordReader {
 
   /** @throws InputSyntaxError if the text is not a header */
   #beginTable(text: string | RequestError): void {
-    if (typeof text === "string") assertLineFeeds(text, this.path);
+    if (typeof text === "string") assertLineFeeds(text, this.#source);
     const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
-    this.#columns = readHeader(text, delimiter);
+    this.#columns = readHeader(text, delimiter, toInputName(this.#source.path));
     this.#delimiter = delimiter;
   }
-
-  protected override restart(): void {
-    this.#isCellStart = true;
-    this.#isCellQuoted = false;
-    this.#isQuoteOpen = false;
-  }
-
-  /** A table without a header has no records. */
-  protected override finish(): void {}
 }
 
 /** Returns the delimiter of a table by the name of its file, in any case; undefined if the name is not that of a table. */
@@ -113,12 +165,13 @@ export function toDelimiter(name: string): string | undefined {
 }
 
 /** @throws InputSyntaxError for the first row of a table, because none of its rows would be a plant */
-export function rejectTable(bytes: Uint8Array, path: string): void {
-  const text = decodeRow(bytes, 1, path);
+export function assertNoTable(bytes: Uint8Array, source: InputSource): void {
+  const text = decodeRow(bytes, 1, source);
   if (text instanceof RequestError) return;
-  assertLineFeeds(text, path);
+  assertLineFeeds(text, source);
   if (!delimiterLine.test(text) && findDelimiter(text) === undefined) return;
-  throw new InputSyntaxError("is a table: give it a name that ends in .csv, or use create --csv");
+  const advice = "give it a name that ends in .csv, or use create --csv";
+  throw new InputSyntaxError(`${toInputName(source.path)} is a table: ${advice}`);
 }
 
 /** Finds the delimiter of a header, `preferred` first. @returns undefined if the text is not a header of plants */
@@ -129,15 +182,14 @@ function findDelimiter(text: string | RequestError, preferred = ","): string | u
 }
 
 /** @throws InputSyntaxError for a table as a spreadsheet of the classic Mac OS writes it */
-function assertLineFeeds(text: string, path: string): void {
+function assertLineFeeds(text: string, { path, command }: InputSource): void {
   const end = text.indexOf("\r");
   if (end === -1 || findDelimiter(text.slice(0, end)) === undefined) return;
-  throw new InputSyntaxError(
-    `has lines that end with CR only: convert them, for example with ${toFilter(String.raw`tr '\r' '\n'`, path)} | plantstore create --csv -`,
-  );
+  const advice = adviseConversion(String.raw`tr '\r' '\n'`, path, toTableCommand(command));
+  throw new InputSyntaxError(`${toInputName(path)} has lines that end with CR only: ${advice}`);
 }
 
-function readRow(row: Row, columns: readonly string[]): RecordContent {
+function readRow(row: Cells, columns: readonly string[]): RecordContent {
   if (row instanceof RequestError) return { plant: row, unknownMembers: [], isMalformed: true };
   if (row.length > columns.length) {
     const message = `the row has ${row.length} cells, but the header has ${columns.length}: a cell that contains the delimiter needs quotes`;
@@ -154,9 +206,9 @@ function readRow(row: Row, columns: readonly string[]): RecordContent {
       continue;
     }
     const value = toMemberValue(column, cell);
-    if (value instanceof JsonNumber && !plainInteger.test(cell)) {
-      const message = findSpreadsheetProblem(column, cell);
-      if (message) return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
+    if (value instanceof JsonNumber && /\d/.test(cell) && !plainInteger.test(cell)) {
+      const message = `column ${column} must be an integer in plain digits (got ${quoteInput(cell)}): a spreadsheet may have changed it, so format the column as text there`;
+      return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
     }
     if (column !== "name" && nullText.test(cell)) nullColumn = column;
     plant.set(column, value);
@@ -170,71 +222,71 @@ function readRow(row: Row, columns: readonly string[]): RecordContent {
 }
 
 const plainInteger = /^-?(?:0|[1-9]\d*)$/;
-const rounded = "a spreadsheet may have rounded it; format the column as text there";
-/** Parts that spreadsheets and their users add to integers. A spreadsheet rounds those with more than 15 digits. */
-const additions: readonly (readonly [form: RegExp, name: string, advice?: string])[] = [
-  [/^\s|\s$/, "spaces around it"],
-  [/^=/, "a formula around it"],
-  [/^["'“”‘’]/, "quotes or an apostrophe"],
-  [/^-?0\d+$/, "leading zeros"],
-  [/^\+/, "a plus sign"],
-  [/^-?\d{1,3}(?:([ ,'’\u00a0\u2009\u202f])\d{3}(?:\1\d{3})*|(?:\.\d{3}){2,})$/, "separators"],
-  [/^-?\d+(?:[.,]0+|(?:[.,]\d+)?e[+-]?\d+)$/i, "an exponent or a decimal point", rounded],
-];
-
-/** Describes an integer that is not written as one; undefined for other text. */
-function findSpreadsheetProblem(column: string, cell: string): string | undefined {
-  const [, name, advice = "write only its digits"] =
-    additions.find(([form]) => form.test(cell)) ?? [];
-  if (name === undefined) return undefined;
-  return `column ${column} must be an integer without ${name} (got ${quoteInput(cell)}): ${advice}`;
-}
 
 /** @throws InputSyntaxError if no row below this header can be a plant */
-function readHeader(text: string | RequestError, delimiter: string): readonly string[] {
-  if (typeof text === "string" && /^\s*[[{]/.test(text)) {
-    throw new InputSyntaxError(
-      "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables",
-    );
-  }
+function readHeader(
+  text: string | RequestError,
+  delimiter: string,
+  name: string,
+): readonly string[] {
   const row = splitRow(text, delimiter);
   const columns = toColumns(row);
+  const problem = findHeaderProblem(text, row, columns, delimiter);
+  if (problem !== undefined) throw new InputSyntaxError(`${name} ${problem}`);
+  return columns;
+}
+
+function findHeaderProblem(
+  text: string | RequestError,
+  row: Cells,
+  columns: readonly string[],
+  delimiter: string,
+): string | undefined {
+  if (typeof text === "string" && /^\s*[[{]/.test(text)) {
+    return "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables";
+  }
   const isSpaced = columns.some((column) => column !== column.trim() && isMember(column.trim()));
   const problem = row instanceof RequestError ? row.message : isSpaced && spaces;
-  if (problem) throw new InputSyntaxError(`has a header row that is not valid: ${problem}`);
-  const repeated = memberNames.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
-  if (repeated !== undefined) {
-    throw new InputSyntaxError(`has two columns ${repeated}: remove one of them`);
-  }
-  if (isHeader(columns)) return columns;
+  if (problem) return `has a header row that is not valid: ${problem}`;
+  if (isHeader(columns)) return undefined;
   const required = memberNames.filter(isRequired).join(", ");
   const optional = memberNames.filter((name) => !isRequired(name)).join(" and ");
-  throw new InputSyntaxError(
-    `must begin with a row that names its columns: ${required} and optionally ${optional} (got ${quoteInput(columns.join(delimiter))})`,
-  );
+  return `must begin with a row that names its columns once: ${required} and optionally ${optional} (got ${quoteInput(columns.join(delimiter))})`;
 }
 
 function isHeader(columns: readonly string[]): boolean {
-  return memberNames.every((name) => !isRequired(name) || columns.includes(name));
+  return memberNames.every((name) => {
+    const count = columns.filter((column) => column === name).length;
+    return count === 1 || (count === 0 && !isRequired(name));
+  });
 }
 
-function toColumns(row: Row): readonly string[] {
+function toColumns(row: Cells): readonly string[] {
   return row instanceof RequestError ? [] : row.map((cell = "") => cell.toLowerCase());
 }
 
 /** Decodes a row without its line break. A program that converts line breaks twice makes CR CR LF of LF. */
-function decodeRow(bytes: Uint8Array, line: number, path: string): string | RequestError {
+function decodeRow(
+  bytes: Uint8Array,
+  line: number,
+  { path, command }: InputSource,
+): string | RequestError {
   const text = attempt(() => decoder.decode(bytes).replace(/\r{1,2}$/, ""));
   if (text !== undefined) return text;
-  return new RequestError(
-    "notUtf8",
-    `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or convert it, for example with ${toFilter("iconv --from-code WINDOWS-1252 --to-code UTF-8", path)} | plantstore create --csv -`,
-  );
+  const program = "iconv --from-code WINDOWS-1252 --to-code UTF-8";
+  const advice = adviseConversion(program, path, toTableCommand(command));
+  const problem = `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or ${advice}`;
+  return new RequestError("notUtf8", problem);
+}
+
+/** A table in a pipe has no name that says that it is one. */
+function toTableCommand(command: string): string {
+  return command.replace("create -", "create --csv -");
 }
 
 const spaces = "spaces next to a delimiter belong to the cell: remove them, also in the other rows";
 
-function splitRow(text: string | RequestError, delimiter: string): Row {
+function splitRow(text: string | RequestError, delimiter: string): Cells {
   if (text instanceof RequestError) return text;
   const cells: Cell[] = [];
   for (let at = 0; ;) {

@@ -94,7 +94,7 @@ const ways: Record<string, (plants: readonly NewPlant[]) => Promise<readonly New
     }),
   "a bulk create of JSON": (plants) =>
     collect(async ({ create }) => {
-      await create(["--many", "--quiet", "-"], plants.map(toNewPlantJson).join("\n"));
+      await create(["--json", "--quiet", "-"], plants.map(toNewPlantJson).join("\n"));
     }),
   "export and a bulk create of CSV": async (plants) => {
     const csv = await print(["export", "--csv", "--store", await createSqliteStore(plants)]);

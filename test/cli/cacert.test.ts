@@ -36,7 +36,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 describe("--cacert", () => {
   it.each<[command: string, args: readonly string[], exitCode: number]>([
     ["create", ["create", "--id", "1", "--name", "fern"], 0],
-    ["a bulk create", ["create", "--many", "-"], 0],
+    ["a bulk create", ["create", "--json", "-"], 0],
     ["ping", ["ping"], 0],
     ["status", ["status"], 0],
   ])("is trusted by %s, which fails without it", async (_command, args, exitCode) => {
@@ -64,7 +64,7 @@ describe("--cacert", () => {
     const target = ["--url", foreign.url, "--cacert", cacert];
     for (const args of [
       ["create", "--id", "1", "--name", "fern"],
-      ["create", "--many", "-"],
+      ["create", "--json", "-"],
       ["ping", "--wait", "1h"],
     ]) {
       const { exitCode, stderr } = await run([...args, ...target], {}, '{"id":1,"name":"fern"}');
@@ -153,7 +153,7 @@ describe("the certificates of a login", () => {
     expect(await run(["create", "--id", "1", "--name", "a", "--url", server.url])).toMatchObject({
       exitCode: 0,
     });
-    const bulk = ["create", "--many", "-", "--url", server.url];
+    const bulk = ["create", "--json", "-", "--url", server.url];
     expect(await run(bulk, withoutToken, '{"id":2,"name":"b"}')).toMatchObject({ exitCode: 0 });
     expect(await run(["status", "--url", server.url])).toMatchObject({
       exitCode: 0,

@@ -34,7 +34,7 @@ describe("--verbose", () => {
 
   it.each([
     ["create", ["create", ...fern, "--retry", "0"], {}],
-    ["create with many plants", ["create", "--many"], { stdin: '{"id":1,"name":"fern"}' }],
+    ["create with many plants", ["create", "--json"], { stdin: '{"id":1,"name":"fern"}' }],
   ])("of %s never shows the token, even if the server repeats it", async (_what, argv, options) => {
     const message = `no such token: ${env.PLANTSTORE_TOKEN}`;
     const respond = json(400, JSON.stringify({ error: 40102, message: "unknown" }), {

@@ -27,7 +27,7 @@ interface Situation {
 
 const commands = {
   create: ["create", "--id", "1", "--name", "fern"],
-  "create of many": ["create", "--many", "-"],
+  "create of many": ["create", "--json", "-"],
   ping: ["ping"],
   status: ["status", "--json"],
   login: ["login"],

@@ -35,7 +35,7 @@ function toId(client: number, index: number): number {
 }
 
 function startClient(client: number, url: string, home: string): BulkClient {
-  const running = startBinary(["create", "--many", "--concurrency", "64", "-"], {
+  const running = startBinary(["create", "--json", "--concurrency", "64", "-"], {
     home,
     env: { PLANTSTORE_TOKEN: token, PLANTSTORE_URL: url },
     collects: false,

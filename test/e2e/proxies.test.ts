@@ -43,7 +43,7 @@ describe.each(proxies)("%s with the configuration of the manual", (name) => {
       const large = JSON.stringify({ id: 5001, name: "fern".repeat(400_000) });
       const lines = Array.from({ length: 5000 }, (_, id) => `{"id":${id},"name":"fern"}`);
       const stdin = `${[...lines, large].join("\n")}\n`;
-      const args = ["create", "--many", "--quiet", "--url", url, "-"];
+      const args = ["create", "--json", "--quiet", "--url", url, "-"];
       const bulk = await runBinary(args, { home, env, stdin });
       expect(bulk).toMatchObject({ code: 0, stdout: "" });
 

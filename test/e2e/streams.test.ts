@@ -220,7 +220,7 @@ describe("a named pipe", () => {
     await using server = await startServer();
     const path = await makePipe();
     const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
-    const { child, firstLine, finished } = startBinary(["create", "--many", path], { home, env });
+    const { child, firstLine, finished } = startBinary(["create", "--json", path], { home, env });
     const writer = await open(path, "w");
     await writer.write(plant);
     expect(await firstLine).toContain('"status":"created"');
@@ -281,7 +281,7 @@ it.each([
   ],
   [
     "typed plants",
-    () => "exec $PLANTSTORE create --many --dry-run -",
+    () => "exec $PLANTSTORE create --json --dry-run -",
     "end with Ctrl-D\r\n",
     "error: stopped by SIGINT before anything was sent",
   ],

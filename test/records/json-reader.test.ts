@@ -1,23 +1,18 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonReader } from "../../src/records/json-reader.ts";
-import {
-  InputSyntaxError,
-  type PlantRecord,
-  type RecordContent,
-  type Step,
-} from "../../src/records/record-reader.ts";
+import { createRecordReader } from "../../src/records/json-reader.ts";
+import { InputSyntaxError, type PlantRecord } from "../../src/records/record-reader.ts";
 
-const maxRecordBytes = 1024 * 1024;
+const createReader = (maxBytes = 1024 * 1024, path = "plants") =>
+  createRecordReader({ path, maxBytes, command: "plantstore create -" });
 const byteOrderMark = "\uFEFF";
 
 /** Reads an input in pieces of the given sizes, repeated as often as necessary. */
 function readInput(
   input: string,
   pieceSizes: readonly number[] = [input.length + 9],
-  max = maxRecordBytes,
-  reader = new JsonReader(max),
+  reader = createReader(),
 ) {
   const bytes = Buffer.from(input);
   const records: PlantRecord[] = [];
@@ -70,6 +65,7 @@ describe("the records of", () => {
     ["lines with blank ones between", `\n${a}\n \n\n${b}\n\n`, [2, 5], [a, b]],
     ["lines that end in CRLF", `${a}\r\n${b}\r\n`, [1, 2], [`${a}\r`, `${b}\r`]],
     ["lines after a byte order mark", `${byteOrderMark}${a}\n${b}`, [1, 2], [a, b]],
+    ["lines after an array in a line", "[]\n[1]\n", [2], ["1"]],
     [
       "objects on lines, one after the other",
       `${prettyA}\n${prettyC}\n`,
@@ -79,7 +75,9 @@ describe("the records of", () => {
     ["objects that touch", `${a}${b} ${prettyA}${c}`, [1, 1, 1, 4], [a, b, prettyA, c]],
     ["an array", `[${a},${b},${c}]`, [1, 1, 1], [a, b, c]],
     ["an array on lines", `[\n${a},\n${b}\n]\n`, [2, 3], [a, b]],
-    ["lines after an empty one", `{}\n{"id":1\n${b}\n`, [1, 2, 3], ["{}", '{"id":1', b]],
+    ["lines after an empty object", `{}\n{"id":1\n${b}\n`, [1, 2, 3], ["{}", '{"id":1', b]],
+    ["lines of numbers", "7\n-8\nx\n", [1, 2, 3], ["7", "-8", "x"]],
+    ["numbers one after the other", "7 -8\n9", [1, 1, 2], ["7", "-8", "9"]],
     ["an array after a byte order mark", `${byteOrderMark}[${a}]`, [1], [a]],
     ["an empty array", "[ ]", [], []],
     ["arrays one after the other", `[${a}]\n[${b},${c}]`, [1, 2, 2], [a, b, c]],
@@ -120,168 +118,88 @@ describe("the records of", () => {
   );
 });
 
-it("the line and the column of a record lead to its text, however the input is split", () => {
-  const part = fc.oneof(
-    fc.constantFrom(a, prettyA, "{é", '"ü"x', "[", "]", ",", " ", "\r\n", "\n", "\n\n", "🌱"),
-    fc.string({ unit: "binary", maxLength: 4 }).map((name) => JSON.stringify({ name })),
-  );
-  const pieceSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
-  fc.assert(
-    fc.property(fc.array(part), pieceSizes, (parts, sizes) => {
-      const lines = parts.join("").split("\n");
-      for (const { line, column, bytes } of readInput(parts.join(""), sizes).records) {
-        const [first] = Buffer.from(bytes).toString().split("\n");
-        const text = Array.from(lines[line - 1] ?? "").slice(column - 1);
-        expect(text.join("").startsWith(first ?? "")).toBe(true);
-      }
-    }),
-    { numRuns: 1000 },
-  );
-});
-
-describe("an invalid record affects no other one", () => {
-  it.each<[what: string, input: string, lines: number[], texts: string[]]>([
-    [
-      "in a line: an open array at its end",
-      `${a}\n{"id":1,"x":[\n{"id":2}\n`,
-      [1, 2, 3],
-      [a, '{"id":1,"x":[', '{"id":2}'],
-    ],
-    ["in a line: an open string", '{"id":"1\n{"id":2}\n', [1, 2], ['{"id":"1', '{"id":2}']],
-    ["in a line: text that is not JSON", 'x,y\n{"id":2}\n', [1, 2], ["x,y", '{"id":2}']],
-    ["in a line: text after the value", '{"id":1},\n{"id":2}\n', [1, 2], ['{"id":1},', '{"id":2}']],
-    [
-      "in a line: a malformed value before another bracket",
-      `${a}\n{"tag"]{}}\n{"id":2}[3]\n{"id":3]{}}`,
-      [1, 2, 3, 3, 4],
-      [a, '{"tag"]{}}', '{"id":2}', "[3]", '{"id":3]{}}'],
-    ],
-    [
-      "on several lines: text that is not JSON between matching brackets",
-      '{\n  "id": one\n]\n{\n  "id": 2\n}\n',
-      [1, 4],
-      ['{\n  "id": one\n]', '{\n  "id": 2\n}'],
-    ],
-    [
-      "on several lines: a bracket too many",
-      `${prettyA}\n}\n${prettyC}`,
-      [1, 5, 6],
-      [prettyA, "}", prettyC],
-    ],
-    [
-      "in an array: values that are not JSON",
-      `[${a}, x y, 'z', x${a},${b}]`,
-      [1, 1, 1, 1, 1],
-      [a, "x y", "'z'", `x${a}`, b],
-    ],
-  ])("%s", (_what, input, lines, texts) => {
-    expectRecords(input, lines, texts);
+describe("a line after a first one that is a whole value", () => {
+  it.each<[what: string, line: string]>([
+    ["an open array", '{"id":1,"x":['],
+    ["an open string", '{"id":"1'],
+    ["text", "x,y"],
+    ["text after a value", '{"id":1},'],
+    ["two values", `${a}${b}`],
+    ["an array", `[${a}]`],
+    ["a part of a value on several lines", "}"],
+  ])("is a record, whatever is in it: %s", (_what, line) => {
+    expectRecords(`${a}\n${line}\n${b}\n`, [1, 2, 3], [a, line, b]);
   });
 
-  it("in lines whose brackets match", () => {
-    const lines = [a, "{x", "]", "y", `  ${b}`];
-    const texts = recordsOf(lines.join("\n")).texts.map((text) => text.trim());
-    expect(texts).toEqual([...lines.slice(0, -1), b]);
-  });
-
-  it("in lines with any bytes", () => {
+  it("is a record with any bytes", () => {
     const anyBytes = fc
       .uint8Array({ minLength: 1, maxLength: 30 })
-      .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a)).toString("latin1"));
-    const brackets = fc.string({ unit: fc.constantFrom(..."{}[]:,x "), maxLength: 10 });
-    const junk = fc
-      .oneof(anyBytes, brackets)
-      // Lines of brackets alone may be one record together, and a valid value may be followed by another record.
-      .filter((text) => !/^([\s[\]{}]*$|\s*\{\s*\}\s*[[{])/.test(text));
+      .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0a)).toString("latin1"))
+      .filter((text) => /[^ \t\r]/.test(text));
     fc.assert(
-      fc.property(fc.array(junk), (lines) => {
+      fc.property(fc.array(anyBytes), (lines) => {
         expect(recordsOf([a, ...lines].join("\n")).texts).toEqual([a, ...lines]);
       }),
     );
   });
 });
 
-describe("a malformed record on several lines ends before the next line that begins a record", () => {
-  it.each<[what: string, input: string, lines: number[], texts: string[]]>([
-    [
-      "an open string",
-      `${prettyA}\n{\n  "id": "2\n}\n${prettyC}`,
-      [1, 5, 8],
-      [prettyA, '{\n  "id": "2\n}', prettyC],
-    ],
-    [
-      "a missing bracket",
-      `${prettyA}\n{\n  "id": 2\n${prettyC}\n`,
-      [1, 5, 7],
-      [prettyA, '{\n  "id": 2', prettyC],
-    ],
-    [
-      "a line between indented records that is not JSON",
-      `  {\n    "id": 1,\n    "name": "a"\n  }\nx\n${prettyC}`,
-      [1, 5, 6],
-      ['  {\n    "id": 1,\n    "name": "a"\n  }', "x", prettyC],
-    ],
-    [
-      "an open string in an array",
-      `[\n${a},\n{"id":"2},\n${b}\n]`,
-      [2, 3, 4],
-      [a, '{"id":"2},', b],
-    ],
-    [
-      "an open string in an indented array, before a nested object",
-      `[\n  {\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },\n  ${a}\n]`,
-      [2, 8],
-      ['{\n    "id": "2,\n    "more": [\n      {"id":7,"name":"x"}\n    ]\n  },', a],
-    ],
-    [
-      "the first element of an array, on the line of its bracket",
-      `[{"id":"1},\n ${a},\n ${b}]`,
-      [1, 2, 3],
-      ['{"id":"1},', a, b],
-    ],
-    ["the last element of an array", `[\n${a},\n{"id":"2}\n]\n`, [2, 3], [a, '{"id":"2}\n]\n']],
-    ["the end of the input", `${prettyA}\n{\n "id": "2`, [1, 5], [prettyA, '{\n "id": "2']],
-  ])("%s", (_what, input, lines, texts) => {
-    expectRecords(input, lines, texts);
-  });
+it.each(["plants.ndjson", "PLANTS.JSONL"])(
+  "each line of a file called %s is a record, also if the first one is none",
+  (path) => {
+    const { records } = readInput(`{"id":\n${a}\n`, [1], createReader(99, path));
+    expect(records.map(errorOf)).toEqual([40001, undefined]);
+  },
+);
 
-  it("and its message names the lines", () => {
-    const { records } = readInput(`{\n  "id": "1\n}\n${prettyA}`);
-    expect(records[0]?.content.plant).toMatchObject({
-      message: expect.stringMatching(/ \(lines 1 to 3\)$/) as string,
-    });
-  });
-});
-
-describe("values in any layout follow records on lines", () => {
-  it.each<[what: string, input: string, lines: number[]]>([
-    ["an object on several lines", `${a}\n${prettyA}\n${b}\n`, [1, 2, 6]],
-    ["an object on several lines after an invalid line", `${a}\n{"id":\n${prettyA}\n`, [1, 2, 3]],
-    ["objects on one line", `${a}\n${b}${c}\n`, [1, 2, 2]],
-    ["a byte order mark alone on the first line", `${byteOrderMark}\n${a}\n`, [2]],
-  ])("%s", (_what, input, lines) => {
-    for (const sizes of [undefined, [1]]) {
-      expect(recordsOf(input, sizes).lines).toEqual(lines);
-    }
-  });
-});
-
-describe("an array that is not valid stops the reader", () => {
-  const array = (line: number, what: string): string =>
-    `is not a valid array at line ${line}: ${what} is missing`;
-  const end = "ends inside the array that begins at line 1: the rest of the input may be missing";
+describe("the first malformed byte ends values that are not on lines", () => {
+  const expected = (part: string, found: string, place: string, advice = ""): string =>
+    `invalid JSON: expected ${part} but found ${found} (plants:${place})${advice}`;
   it.each<[what: string, input: string, lines: number[], message: string]>([
-    ["a missing comma", `[${a}\n${b}]`, [1], array(2, 'a comma or "]"')],
-    ["two commas", `[${a},\n,${b}]`, [1], array(2, "an element")],
-    ["a comma at the beginning", `[,${a}]`, [], array(1, "an element")],
+    ["text", "x,y\n{}", [], expected("a value", '"x"', "1:1")],
+    ["a missing comma", `[${a}\n ${b}]`, [1], expected('"," or "]"', '"{"', "2:2")],
+    ["two commas", `[${a},\n,${b}]`, [1], expected("a value", '","', "2:1")],
+    ["a comma at the beginning", `[,${a}]`, [], expected("a value", '","', "1:2")],
     [
       "a comma at the end",
       `[1,${a},\n]`,
       [1, 1],
-      `${array(2, "an element")}, so remove the comma before the "]"`,
+      expected("a value", '"]"', "2:1", ": remove the comma before it"),
     ],
-    ["an open array", `[${a},\n`, [1], end],
-    ["an open element", `[${a},\n{"id":`, [1, 2], end],
+    ["a comma after an object", `${a},\n`, [1], expected("a value", '","', "1:20", ": remove it")],
+    ["a bracket too many", `${prettyA}\n}`, [1], expected("a value", '"}"', "5:1")],
+    [
+      "an open string",
+      `${prettyA}\n{\n  "é": "2\n}\n${prettyC}`,
+      [1],
+      expected("an escape such as \\n", '"\\u000a"', "6:10"),
+    ],
+    [
+      "text in a value",
+      `[${a}, {"id": 2, "name": fern}]`,
+      [1],
+      expected("a value", '"f"', "1:41", ": put text in double quotes"),
+    ],
+    ["a character of several bytes", `["é" 🌱]`, [1], expected('"," or "]"', '"🌱"', "1:6")],
+    [
+      "a value that is too deep",
+      `{\n"a":${"[".repeat(64)}`,
+      [],
+      "JSON nested too deeply (plants:2:68): use at most 64 levels",
+    ],
+    [
+      "a comment",
+      `// plants\n[${a}]`,
+      [],
+      expected("a value", '"/"', "1:1", ": remove the comment, because JSON has none"),
+    ],
+    [
+      "the end in an array",
+      `\n[${a},\n`,
+      [2],
+      "plants ends inside the array that begins at line 2: the rest of the input may be missing",
+    ],
+    ["the end in a value", `[${a},\n{"id":`, [1], expected("a value", "the end", "2:7")],
   ])("%s", (_what, input, lines, message) => {
     for (const sizes of [undefined, [1]]) {
       const { records, error } = readInput(input, sizes);
@@ -290,17 +208,40 @@ describe("an array that is not valid stops the reader", () => {
       expect(error).toMatchObject({ message });
     }
   });
+
+  it("and invalid UTF-8 too", () => {
+    const reader = createReader();
+    const bytes = Buffer.from(`[${a},\n{"é":1}]`, "latin1");
+    expect(() => [...reader.push(bytes)]).toThrow("invalid UTF-8 (plants:2:3): encode");
+  });
+
+  it("whatever it is, however the input is split", () => {
+    const part = fc.constantFrom(a, prettyA, '{"é":1}', '"ü"', "[", "]", ",", " ", "\n", "🌱", "1");
+    const pieceSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(fc.array(part), pieceSizes, (parts, sizes) => {
+        const outcomeOf = ({ records, error }: ReturnType<typeof readInput>) => ({
+          texts: records.map(({ line, bytes }) => `${line} ${Buffer.from(bytes).toString()}`),
+          error,
+        });
+        const input = parts.join("");
+        expect(outcomeOf(readInput(input, sizes))).toEqual(outcomeOf(readInput(input)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
 });
 
 describe("a record is complete", () => {
   it.each<[what: string, first: string, last: string]>([
     ["with the end of its line", a, "\n"],
+    ["with the end of its line, after blanks", `${a} \r`, "\n"],
     ["with its last bracket, in an array", `[${a.slice(0, -1)}`, "}"],
     ["with its last bracket, in an array on lines", `[\n${prettyA.slice(0, -1)}`, "}"],
     ["with its last bracket, when it is on lines", prettyA.slice(0, -1), "}"],
     ["with the beginning of the next one on the first line", a, "{"],
   ])("%s", (_what, first, last) => {
-    const reader = new JsonReader(maxRecordBytes);
+    const reader = createReader();
     expect([...reader.push(Buffer.from(first))]).toHaveLength(0);
     expect([...reader.push(Buffer.from(last))]).toHaveLength(1);
   });
@@ -320,10 +261,10 @@ describe("an input", () => {
   it.each<[what: string, input: string, lines: number[]]>([
     ["lines", `${a}\n${b}\n\n${c}`, [2, 3]],
     ["objects on lines", `${prettyA}\n${prettyC}\n`, [4, 12]],
-    ["objects on one line", `${a}${b}\n`, [1, 2]],
+    ["objects on one line", `${a}${b}\n`, [1, 1]],
     ["an array", `[\n${a},\n${b}]\n`, [2, 3]],
   ])("of %s: the reader knows the line after each record", (_what, input, lines) => {
-    const reader = new JsonReader(maxRecordBytes);
+    const reader = createReader();
     const seen: number[] = [];
     for (const { line } of reader.push(Buffer.from(input))) {
       expect(reader.line).toBeGreaterThanOrEqual(line);
@@ -345,7 +286,7 @@ it.each([
   ["UTF-32 with a mark", Buffer.of(0xff, 0xfe, 0, 0, 0x7b, 0, 0, 0), "is UTF-32: "],
   ["a JSON text sequence", Buffer.from('\u001e{"id":1}\n'), "is a JSON text sequence (RFC 7464): "],
 ])("an input in pieces of one byte is recognised as %s", (_what, bytes, problem) => {
-  const reader = new JsonReader(maxRecordBytes);
+  const reader = createReader();
   const read = (): PlantRecord[] => {
     const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte));
     return [...pieces.flatMap((piece) => [...reader.push(piece)]), ...reader.end()];
@@ -366,97 +307,52 @@ it("a record has its id and its unknown members, also if it is invalid", () => {
   expect(records.map(errorOf)).toEqual([42204, 40005, 42202, 42200]);
 });
 
-it("a comment before an array is named as that", () => {
-  const { records, error } = readInput(`// plants\n/* of\n[\n${a},\n${b}\n]\n`);
-  expect(records.map(errorOf)).toEqual([40001, 40001]);
-  expect(error).toMatchObject({
-    message: "has a comment before the array at line 3: remove it, because JSON has none",
-  });
-  expect(readInput(`# plants\n${a}\n[${b}]\n`).records.map(errorOf)).toEqual([
-    40001,
-    undefined,
-    42200,
-  ]);
-});
-
 describe("a record that is too large", () => {
   const large = `{"id":1,"name":"${"x".repeat(200)}"}`;
   const largeOnLines = `{\n"id":1,\n"name":"${"x".repeat(200)}"\n}`;
-  it.each<[what: string, input: string]>([
-    ["in a line", `${a}\n${large}\n${b}\n`],
-    ["in a line that is not JSON", `${a}\n${large.slice(0, -1)}\n${b}\n`],
-    ["in the first line", `${large}\n${a}\n${b}\n`],
-    ["on lines", `${prettyA}\n${largeOnLines}\n${prettyA}\n`],
-    ["on the first lines", `${largeOnLines}\n${prettyA}\n${prettyA}\n`],
-    ["in an array", `[${a},${large},${b}]`],
-  ])("is rejected, and the others are read: %s", (_what, input) => {
-    const { records } = readInput(input, [10], 100);
-    expect(
-      records.map((record) => (record.bytes.length > 0 ? undefined : errorOf(record))),
-    ).toEqual(
-      input.startsWith(large) || input.startsWith(largeOnLines)
-        ? [41300, undefined, undefined]
-        : [undefined, 41300, undefined],
-    );
+  it.each<[what: string, input: string, lines: number[]]>([
+    ["in a line", `${a}\n${large}\n${b}\n`, [1, 2, 3]],
+    ["in a line that is not JSON", `${a}\n${large.slice(0, -1)}\n${b}\n`, [1, 2, 3]],
+    ["on lines", `${prettyA}\n${largeOnLines}\n${prettyA}\n`, [1, 5, 9]],
+    ["in an array", `[${a},\n${large},${b}]`, [1, 2, 2]],
+  ])("is rejected, and the others are read: %s", (_what, input, lines) => {
+    for (const sizes of [[10], [input.length]]) {
+      const { records } = readInput(input, sizes, createReader(100));
+      expect(records.map(({ line }) => line)).toEqual(lines);
+      expect(records.map(errorOf)).toEqual([undefined, 41300, undefined]);
+      expect(records[1]?.bytes).toHaveLength(0);
+    }
+  });
+
+  it("can be the first one", () => {
+    for (const first of [large, largeOnLines]) {
+      const { records } = readInput(`${first}\n${prettyA}\n`, [10], createReader(100));
+      expect(records.map(errorOf)).toEqual([41300, undefined]);
+    }
   });
 
   it("has a message with the limit", () => {
-    const [record] = readInput(large, [10], 100).records;
+    const [record] = readInput(large, [10], createReader(100)).records;
     expect(record?.content.plant).toMatchObject({
       message:
         "the plant has more than 100 bytes, which is the limit for one record: shorten it, or close its strings and brackets",
     });
   });
-});
 
-/** Counts the bytes that it scans or parses. A byte counts each time. */
-class CountingReader extends JsonReader {
-  count = 0;
+  it("is malformed if it is so before the limit", () => {
+    const { error } = readInput(`{"id":1,\n${`${a}\n`.repeat(20)}`, [10], createReader(100));
+    expect(error).toMatchObject({
+      message: 'invalid JSON: expected a member name in quotes but found "{" (plants:2:1)',
+    });
+  });
 
-  protected override scan(byte: number): Step {
-    this.count++;
-    return super.scan(byte);
-  }
-
-  protected override parse(bytes: Uint8Array): RecordContent {
-    this.count += bytes.length;
-    return super.parse(bytes);
-  }
-}
-
-describe("an input that never ends its first record", () => {
-  const lines = 3000;
-  it.each<[what: string, input: string, records: number, maxReads: number]>([
-    // A line is scanned up to the deepest level that is allowed.
-    ["with a deeper value on each line", '{"a":\n'.repeat(lines), lines, 70],
-    ["with the lines of an array", `{"plants":[\n${`${a},\n`.repeat(lines)}`, lines + 1, 4],
-    [
-      "with malformed records of several lines",
-      `{"plants":[\n${'{"a":[\n{"b":1}\n],,}\n'.repeat(lines)}`,
-      3 * lines + 1,
-      4,
-    ],
-  ])("is read in linear time: %s", (_what, input, records, maxReads) => {
-    const reader = new CountingReader(maxRecordBytes);
-    expect(readInput(input, [64 * 1024], undefined, reader).records).toHaveLength(records);
-    expect(reader.count).toBeLessThan(maxReads * input.length);
+  it("does not count the line feed at its end", () => {
+    for (const [max, error] of [
+      [19, undefined],
+      [18, 41300],
+    ] as const) {
+      const { records } = readInput(`${a}\n${a}`, [1], createReader(max, "plants.ndjson"));
+      expect(records.map(errorOf)).toEqual([error, error]);
+    }
   });
 });
-
-it.each<[what: string, input: string, extraBytes: number, error: number, length: number]>([
-  ["an open bracket", `${a.slice(0, -1)}[\n${b}\n`, -1, 40001, 19],
-  ["the first line", `${a}]\n${b}\n`, 0, 40001, 20],
-  ["the first line", `${a}]\n${b}\n`, -1, 41300, 0],
-  ["the last line", `${a}]\n`, 0, 40001, 21],
-  ["the last line", `${a}]\n`, -1, 41300, 0],
-  ["lines", `${a}]\n \n${b}\n`, 0, 41300, 0],
-])(
-  "the limit for a malformed record does not count the line feed at its end: %s",
-  (_what, input, extraBytes, error, length) => {
-    for (const sizes of [[1], [input.length]]) {
-      const [record] = readInput(input, sizes, 20 + extraBytes).records;
-      expect(record && errorOf(record)).toBe(error);
-      expect(record?.bytes).toHaveLength(length);
-    }
-  },
-);

@@ -1,27 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
-import type { PlantRecord, RecordContent, Step } from "../../src/records/record-reader.ts";
-import { TableReader } from "../../src/records/table-reader.ts";
+import { createRecordReader } from "../../src/records/json-reader.ts";
+import type { PlantRecord } from "../../src/records/record-reader.ts";
 
-/** Counts the bytes that it scans or parses. A byte counts each time. */
-class CountingReader extends TableReader {
-  count = 0;
-
-  protected override scan(byte: number): Step {
-    this.count++;
-    return super.scan(byte);
-  }
-
-  protected override parse(bytes: Uint8Array): RecordContent | undefined {
-    this.count += bytes.length;
-    return super.parse(bytes);
-  }
-}
+const createReader = (delimiter = ",", maxBytes = 1000) =>
+  createRecordReader({ path: "plants", maxBytes, command: "plantstore create -" }, delimiter);
 
 /** Reads a table in pieces of one size. */
 function read(input: string, pieceSize = input.length + 9, delimiter = ",", max = 1000) {
-  const reader = new CountingReader(delimiter, max);
+  const reader = createReader(delimiter, max);
   const bytes = Buffer.from(input);
   const records: PlantRecord[] = [];
   for (let at = 0; at < bytes.length; at += pieceSize) {
@@ -114,7 +102,7 @@ describe("the rows of a table", () => {
   });
 
   it("let the reader know the line after each of them", () => {
-    const reader = new TableReader(",", 1000);
+    const reader = createReader();
     const lines = [];
     for (const { line } of reader.push(Buffer.from('id,name\n1,"\n"\n2,b\n3'))) {
       lines.push([line, reader.line]);
@@ -153,8 +141,8 @@ it("the header is kept without the byte order mark, for a table of some of the r
 
 describe("a header", () => {
   it.each([
-    ["id;ID;name", /has two columns id: remove one of them/],
-    ["name,id,tag\r1,a,b\r", /has lines that end with CR only: .* tr '\\r' '\\n' \|/],
+    ["id;ID;name", /must begin with a row that names its columns once: id, name /],
+    ["name,id,tag\r1,a,b\r", /has lines that end with CR only: .* tr '\\r' '\\n' < plants \|/],
     ["id;name\r1;a", /has lines that end with CR only/],
     ["id, name", /header row that is not valid: spaces next to a delimiter belong to the cell/],
     ["name ;id", /: spaces next to a delimiter/],
@@ -162,7 +150,7 @@ describe("a header", () => {
     ['"id", "name"', /: spaces next to a delimiter/],
     ['"id" ,"name"', /: spaces next to a delimiter/],
     ["id,na\rme", /header row that is not valid: a cell with a carriage return/],
-    ["nr,name", /must begin with a row that names its columns: id, name .* \(got nr,name\)$/],
+    ["nr,name", /must begin with a row that names its columns once: id, name .* \(got nr,name\)$/],
     ['"id"x,name', /header row that is not valid: a quoted cell continues/],
     ['[{"id":1}]', /looks like JSON/],
   ])("%j is rejected with advice", (header, message) => {
@@ -170,9 +158,9 @@ describe("a header", () => {
   });
 
   it("in another encoding is rejected with advice", () => {
-    const reader = new TableReader(",", 1000);
+    const reader = createReader();
     const bytes = Buffer.from("\uFEFFid,name\n1,a\n", "utf16le");
-    expect(() => [...reader.push(bytes)]).toThrow(/is UTF-16: convert it to UTF-8, /);
+    expect(() => [...reader.push(bytes)]).toThrow(/is UTF-16: convert it, /);
   });
 });
 
@@ -244,7 +232,7 @@ it("the text of a missing value in other programs is reported in the tag", () =>
 });
 
 it("a row in another encoding is rejected with the command that converts it", () => {
-  const reader = new TableReader(",", 1000);
+  const reader = createReader();
   const records = [...reader.push(Buffer.from("id,name\n1,fougère\n2,moss\n", "latin1"))];
   expect(records).toMatchObject([
     {
@@ -261,38 +249,27 @@ it("unknown columns are unknown members of the rows that have a cell there", () 
   expect(records.map(({ content }) => content.unknownMembers)).toEqual([["tga"], []]);
 });
 
-it("lines with an open quote after a misplaced one are read in linear time", () => {
-  const lines = 3000;
-  const input = `id,name,tag\n${'1,x"y,"a\n'.repeat(lines)}`;
-  const { records, reader } = read(input, 64 * 1024, ",", 1024 * 1024);
-  expect(records).toHaveLength(lines);
-  expect(reader.count).toBeLessThan(4 * input.length);
-});
-
-it.each<[cell: string, addition: string]>([
-  [" 1", "spaces around it"],
-  ["1\u00a0", "spaces around it"],
-  ['"=""1014"""', "a formula around it"],
-  ["=1014", "a formula around it"],
-  ["'1013", "quotes or an apostrophe"],
-  ['"""7"""', "quotes or an apostrophe"],
-  ["007", "leading zeros"],
-  ["-01", "leading zeros"],
-  ["+5", "a plus sign"],
-  ['"1,006"', "separators"],
-  ["1 006 000", "separators"],
-  ["1.006.000", "separators"],
-  ["1'006", "separators"],
-  ['"9,00720E+15"', "an exponent or a decimal point"],
-  ['"1,0"', "an exponent or a decimal point"],
-])("the id %s is rejected with what a spreadsheet added", (cell, addition) => {
+it.each([
+  " 1",
+  '"=""1014"""',
+  "'1013",
+  '"""7"""',
+  "007",
+  "+5",
+  '"1,006"',
+  "1 006 000",
+  '"9,00720E+15"',
+  "9.00720E+15",
+  "1.0",
+  "1.5",
+])("the id %s is rejected, because a spreadsheet may have changed it", (cell) => {
   const { records } = read(`id,name\n${cell},fern\n`);
   const [record] = records;
   expect(record?.content.id).toBeUndefined();
   expect(record?.content.plant).toMatchObject({
     error: 42202,
-    message: expect.stringContaining(
-      `column id must be an integer without ${addition} (got `,
+    message: expect.stringMatching(
+      /^column id must be an integer in plain digits \(got [^)]+\): a spreadsheet may have changed it, so format the column as text there$/,
     ) as string,
   });
 });
@@ -302,17 +279,3 @@ it("a formula without quotes around it is rejected with advice", () => {
   const message = "a cell is a formula: write its value alone";
   expect(records.map(({ content }) => content.plant)).toMatchObject([{ error: 40001, message }]);
 });
-
-it.each(["9.00720E+15", "1e3", "1.0", "-2E2"])(
-  "the id %s is rejected, because a spreadsheet may have rounded it",
-  (id) => {
-    const { records } = read(`id,name\n${id},fern\n`);
-    expect(records).toHaveLength(1);
-    const [record] = records;
-    expect(record?.content.id).toBeUndefined();
-    expect(record?.content.plant).toMatchObject({
-      error: 42202,
-      message: `column id must be an integer without an exponent or a decimal point (got ${id}): a spreadsheet may have rounded it; format the column as text there`,
-    });
-  },
-);

@@ -1,6 +1,7 @@
 /** Finds the token to send: in a file, the environment or the saved tokens, never on the command line. */
 import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts";
 import { toEndpoint } from "../../core/base-url.ts";
+import { toInputName } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import { assertEnvironmentPath, findConfigDirectory } from "./directories.ts";
 import type { Io } from "../io.ts";
@@ -58,7 +59,6 @@ export async function readTokenFile(
 ): Promise<FoundToken> {
   const advice = ", because other users of this machine can read command lines";
   assertNoToken(path, "--token-file", advice);
-  const { toInputName } = await import("../input.ts");
   const name = toInputName(path);
   return readInput(path, path === "-" ? name : `the file ${name}`, io, signal);
 }
@@ -95,5 +95,8 @@ async function readInput(
 ): Promise<FoundToken> {
   const { readBytes } = await import("../input.ts");
   const bytes = await readBytes(path, source, maxTokenBytes, io, signal);
+  const { findForeignFormat } = await import("../../records/foreign-formats.ts");
+  const problem = findForeignFormat(bytes, path, "plantstore login --token-file -");
+  if (problem !== undefined) throw new CommandError("tokenRejected", problem);
   return { token: trimToken(new TextDecoder().decode(bytes)), source };
 }

@@ -121,7 +121,7 @@ export const plantFlagList = Object.values(plantOptions)
   .map(({ flags }) => toLongFlag(flags))
   .join("/");
 
-/** The retries of a bulk create, which takes long enough to see a server restart. */
+/** The retries of inputs, which take long enough to see a server restart. */
 const bulkRetries = 8;
 
 /** Options of `create`, besides the members of a single plant. */
@@ -138,11 +138,7 @@ export const createOptions = {
     type: types.line,
   }),
   isFailFast: toggleFlag("--fail-fast", "Stop at the first rejected or failed record", input),
-  isMany: toggleFlag("--many", "Print a line for each record, even for a single one", {
-    ...output,
-    for: "inputs",
-  }),
-  json: toggleFlag("--json", "Print the status of each plant as a line of JSON", output),
+  json: toggleFlag("--json", "Print a line of JSON for each record, always", output),
   isQuiet: toggleFlag("-q, --quiet", "Print only rejected and failed records", output),
   rejectsPath: option("--rejects <file>", "File for rejected and failed records, unchanged", {
     ...output,
@@ -157,11 +153,11 @@ export const createOptions = {
     isFile: true,
   }),
   ...requestOptions,
-  /** Retries of a single plant. */
+  /** Retries of a plant of flags. */
   retries: setting("--retry <n>", "Number of retries", {
     ...sending,
     ...client.retries,
-    shownDefault: `${client.retries.default}, or ${bulkRetries} for several plants`,
+    shownDefault: `${client.retries.default}, or ${bulkRetries} for inputs`,
   }),
   concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
     ...sending,
@@ -169,7 +165,7 @@ export const createOptions = {
   }),
 } as const satisfies Options;
 
-/** `--retry` of a bulk create. */
+/** `--retry` of inputs. */
 export const bulkRetryOption = {
   retries: { ...createOptions.retries, default: bulkRetries },
 } as const satisfies Options;

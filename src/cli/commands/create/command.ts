@@ -6,15 +6,15 @@ import { createOptions, plantFlagList, plantOptions } from "../../options/remote
 
 export const createCommand: CommandBody = {
   description: `Creates plants: one from ${plantFlagList}, or those in files and standard input,
-as JSON (NDJSON, arrays, concatenated), or as a table if the name ends in .csv
-or .tsv. Prints the Plant or the Error of a single plant. For several, for names
-that end in .ndjson, .jsonl, .csv or .tsv, and with --many it prints a line of
-JSON for each, on a terminal only with --json. Repeating is safe.`,
+as JSON in any layout, or as a table if the name ends in .csv or .tsv. Prints the
+Plant or the Error of one plant, and a line of JSON for each record of a file of
+records; --json prints lines always. You can run it again: plants that exist stay
+as they are.`,
   options: { ...plantOptions, ...createOptions },
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
     "plantstore create plants.csv --quiet --rejects rejects.csv",
-    "tail -f plants.log | plantstore create --many -",
+    "tail -f plants.log | plantstore create --json -",
   ],
   environment: describeVariables("PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"),
   exitCodes: {

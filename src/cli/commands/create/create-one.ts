@@ -1,4 +1,4 @@
-/** A create from flags, or of the single plant of an input: sends it and prints the Plant or the Error. */
+/** Creates the plant of flags, and prints the Plant or the Error of one plant. */
 import {
   type Attempted,
   type CreateRequest,
@@ -11,22 +11,33 @@ import {
   isTooLargeForProxy,
   type ItemResult,
   type NotAPlantStoreError,
-  type Rejection,
   toItemResult,
   toLocalResult,
   UnavailableError,
 } from "../../../client/results.ts";
 import { findErrorRow, type RequestError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
-import { isError } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
 import { OutputError } from "../../io.ts";
 import { selectPost } from "../../server-access.ts";
 import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts";
-import type { NumberedRecord } from "./record-input.ts";
-import type { RejectsFile } from "./rejects-file.ts";
+
+/**
+ * Creates the plant of flags.
+ *
+ * @returns the exit code, once the result is printed
+ * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
+ */
+export async function sendOne(run: CreateRun): Promise<number> {
+  const plant = readPlantFlags(run.options.plant);
+  if (!isSendable(plant)) return printOne(toLocalResult(plant), {}, run);
+  const { id } = plant;
+  if (run.options.isDryRun) return printOne(toLocalResult(plant), { id }, run);
+  const { request, tokenSource } = await prepareRequest(run);
+  return printOne(await sendAndWait(plant, request, run), { id, tokenSource }, run);
+}
 
 /** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */
 function readPlantFlags(flags: PlantFlags): NewPlant | RequestError {
@@ -42,58 +53,51 @@ const confirmations = {
   unchanged: (plant: string) => `unchanged: ${plant} was already in the store`,
   replaced: (plant: string) => `replaced ${plant}: another plant had this id`,
   valid: (plant: string) => `${plant} is valid; nothing was sent`,
-  unknown: (plant: string) => `${plant} is in the store`,
 } as const;
 
-/** The input of a single plant. */
-interface SingleInput {
-  readonly plant: NewPlant | Rejection;
-  /** Added to the message of an invalid plant: the name of the input, unless the message has it. */
+/** The result of one plant, the last response, or the error without one. */
+type Answer = ItemResult | Attempted<CreateResponse> | UnavailableError | NotAPlantStoreError;
+
+/** What is known besides the answer. */
+interface AnswerContext {
+  readonly id?: bigint | undefined;
+  /** Undefined if no token was sent. */
+  readonly tokenSource?: string;
+  /** Added to the message of an Error. */
   readonly details?: readonly string[];
-  /** Undefined if the input is empty. */
-  readonly record?: NumberedRecord | undefined;
-  /** Opened directly before the plant is sent or rejected. */
-  readonly rejects?: RejectsFile | undefined;
 }
 
 /**
- * Creates the plant of an input, or of flags without one: messages name the flag.
+ * Prints the answer for one plant.
  *
- * @returns the exit code, after the result is printed
- * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
+ * @returns the exit code
+ * @throws UnavailableError, OutputError
  */
-export async function sendOne(run: CreateRun, input?: SingleInput): Promise<number> {
-  const { isDryRun, json, url } = run.options;
-  const {
-    plant,
-    details = [],
-    record,
-    rejects,
-  } = input ?? {
-    plant: readPlantFlags(run.options.plant),
-  };
-  const isToSend = isSendable(plant) && isDryRun !== true;
-  const prepared = isToSend ? await prepareRequest(run) : undefined;
-  // Only now: without a token, the file of an earlier run does not change.
-  await rejects?.open();
-  const response =
-    isToSend && prepared ? await sendAndWait(plant, prepared.request, run) : undefined;
-  const result = response === undefined ? toLocalResult(plant) : toItemResult(response);
-  const id = isSendable(plant) ? plant.id : record?.content.id;
-  const answer = isError(response) ? undefined : response;
+export async function printOne(
+  answer: Answer,
+  { id, tokenSource, details = [] }: AnswerContext,
+  run: CreateRun,
+): Promise<number> {
+  const response = answer instanceof Error || "status" in answer ? undefined : answer;
+  const result = "status" in answer && !(answer instanceof Error) ? answer : toItemResult(answer);
   if (result.ok) {
-    await printPlant(result, id, answer === undefined ? "valid" : answer.result, run);
+    await printPlant(result, id, run);
     return exitCodes.done.code;
   }
-  if (record !== undefined) await rejects?.add([record]);
-  if (response instanceof UnavailableError) {
-    if (json) await printResult(result, id, run);
-    throw response;
+  const { error: rejection, requestId } = result;
+  if (rejection instanceof UnavailableError) {
+    if (run.options.json) await printResult(result, id, run);
+    throw rejection;
   }
   const { toDetails, toExitCode } = await import("../../command-failure.ts");
-  const context = { url, source: run, tokenSource: prepared?.tokenSource };
-  await printError(result, id, answer?.ok === false ? toDetails(answer, context) : details, run);
-  const { error } = result.error;
+  const { error, message } = rejection;
+  const context = { url: run.options.url, source: run, tokenSource };
+  let added: readonly string[] = [];
+  if (response?.ok === false) added = toDetails(response, context);
+  else if (error !== undefined) {
+    added = toDetails({ ok: false, error: { error, message }, requestId }, context);
+  }
+  await printError(result, id, [...added, ...details], run);
   return error === undefined ? exitCodes.invalidPlant.code : toExitCode(error);
 }
 
@@ -156,18 +160,17 @@ async function printResult(
 }
 
 async function printPlant(
-  result: ItemResult,
+  result: Extract<ItemResult, { readonly ok: true }>,
   id: bigint | undefined,
-  confirmation: keyof typeof confirmations = "unknown",
   run: CreateRun,
 ): Promise<void> {
   const { io, terminal, options } = run;
   if (options.isQuiet) return;
-  const isValid = confirmation === "valid";
+  const isValid = result.status === "valid";
   await printResult(result, id, run, async () => {
     if (!isValid) await terminal.note("the plant is in the store, but cannot be printed");
   });
-  const sentence = confirmations[confirmation](`plant ${id}`);
+  const sentence = confirmations[result.status](`plant ${id}`);
   if (io.stderr.isTTY === true || isValid) await terminal.success(sentence);
 }
 

@@ -26,7 +26,7 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
   readonly plant: PlantFlags;
   /** Files with plants; `-` is standard input. */
   readonly paths: readonly string[];
-  /** Retries of each plant, if there are several. */
+  /** Retries of each plant of an input. */
   readonly bulkRetries: number;
 }
 
@@ -58,10 +58,15 @@ export class CreateRun {
     this.release = this.io.onSignal((signal) => this.#stop(signal));
   }
 
+  /** Sends no further plant. Those in flight are completed. */
+  endSending(): void {
+    this.#stopSending.abort();
+  }
+
   #stop(signal: StopSignal): void {
     if (this.inDoubt === "many") {
       this.stoppedBy = signal;
-      this.#stopSending.abort();
+      this.endSending();
     } else if (this.inDoubt === "one") {
       const advice = "the plant may or may not exist; the same command can be repeated";
       this.#abort.abort(new Interruption(signal, advice));
@@ -77,9 +82,8 @@ const inputOptions = Object.entries(createOptions).filter(([, row]) => "for" in 
 /** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
-  const { fromLine, isMany, tokenFile } = options;
   const plant = readOptions(plantOptions, flags, io);
-  const paths = findPaths(plant, operands, tokenFile === "-", io);
+  const paths = findPaths(plant, operands, options.tokenFile === "-", io);
   const delimiter = options.delimiter ?? (csv ? "," : undefined);
   const given = inputOptions.find(([name]) => flags[name] !== undefined);
   if (paths.length === 0 && given !== undefined) {
@@ -91,8 +95,6 @@ function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
     plant,
     paths,
     delimiter,
-    // A resumed run has many plants.
-    isMany: isMany === true || fromLine !== undefined,
     bulkRetries: readOptions(bulkRetryOption, flags, io).retries,
   };
 }
@@ -131,7 +133,8 @@ function findPaths(
   return paths.length === 0 ? ["-"] : paths;
 }
 
-interface PreparedRequest {
+/** What the requests of a run have in common. */
+export interface PreparedRequest {
   readonly request: CreateRequest;
   /** Named if the token is rejected. */
   readonly tokenSource: string;

@@ -1,21 +1,24 @@
 /** Records of inputs, with their unknown members. */
 import type { Rejection } from "../../../client/results.ts";
-import { attempt } from "../../../core/attempt.ts";
-import { findClosestWord, joinWords, quoteInput, toShellWord } from "../../../core/messages.ts";
+import {
+  findClosestWord,
+  joinWords,
+  quoteInput,
+  toInputName,
+  toShellWord,
+} from "../../../core/messages.ts";
 import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
 import { createRecordReader } from "../../../records/json-reader.ts";
-import { adviseUnwrapping, locateError } from "../../../records/located-error.ts";
 import {
   InputSyntaxError,
   type PlantRecord,
   type RecordContent,
   type RecordReader,
 } from "../../../records/record-reader.ts";
-import { toDelimiter } from "../../../records/table-reader.ts";
 import { CommandError } from "../../command-error.ts";
-import { readChunks, statReadable, toInputName } from "../../input.ts";
+import { readChunks, statReadable } from "../../input.ts";
 import { createOptions, plantOptions } from "../../options/remote.ts";
 import { type Flags, toCommandLine } from "../../options/values.ts";
 import type { CreateRun } from "./create-run.ts";
@@ -57,28 +60,24 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
 function toFileHints({ options: { paths }, flags }: CreateRun): readonly string[] {
   const toCreate = (added?: Flags): string =>
     toCommandLine("create", { ...plantOptions, ...createOptions }, { ...flags, ...added });
-  const url = paths.find((path) => /^(?:https?|unix):\//.test(path));
-  if (url !== undefined) {
-    return [`An argument is a file. To choose the server: ${toCreate({ url })}`];
+  const [first = ""] = paths;
+  if (/^(?:https?|unix):\//.test(first)) {
+    return [`An argument is a file. To choose the server: ${toCreate({ url: first })}`];
   }
-  const [first = "", second, ...others] = paths;
-  if (second === undefined && /^\s*[{[]/.test(first)) {
-    const isJson = attempt(() => JSON.parse(first) as unknown) !== undefined;
+  if (/^\s*[{[]/.test(first)) {
     return [
-      isJson
-        ? `An argument is a file. To create JSON: printf %s ${toShellWord(first)} | ${toCreate()}`
-        : "An argument is a file, and JSON needs double quotes around names and strings",
+      `An argument is a file. To create JSON: printf %s ${toShellWord(first)} | ${toCreate()}`,
     ];
   }
   // Words without a dot or a slash are probably a plant.
   if (paths.some((path) => /^$|[./\\]/.test(path))) return [];
-  const isPlant = second !== undefined && others.length === 0 && /^\d+$/.test(first);
   return [
-    isPlant
-      ? `An argument is a file. To create one plant: ${toCreate({ id: first, name: second })}`
-      : "An argument is a file. A plant has flags, for example: plantstore create --id 1 --name fern",
+    "An argument is a file. A plant has flags, for example: plantstore create --id 1 --name fern",
   ];
 }
+
+/** Names of files that hold any number of plants, also one or none. */
+const manyNames = /\.(?:ndjson|jsonl|[ct]sv)$/i;
 
 /** Inputs that are being read. */
 export class RecordInput {
@@ -95,9 +94,12 @@ export class RecordInput {
   #path: string;
   #reader: RecordReader;
   #count = 0;
+  #isMany: boolean;
 
   constructor(run: CreateRun, totalBytes: number | undefined) {
-    const { paths } = run.options;
+    const { paths, json, fromLine } = run.options;
+    this.#isMany =
+      json === true || fromLine !== undefined || paths.length > 1 || manyNames.test(paths[0] ?? "");
     this.totalBytes = totalBytes;
     this.paths = paths;
     this.isTyped = paths.includes("-") && run.io.stdin.isTTY === true;
@@ -111,17 +113,24 @@ export class RecordInput {
     return { path: this.#path, line: this.#reader.line };
   }
 
-  /** True if the current input is an array or a table. */
-  get isCollection(): boolean {
-    return this.#reader.isCollection;
+  /** Number of records that were read. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** True if the input is records, and not one plant, as far as it was read. */
+  get isMany(): boolean {
+    return this.#isMany || this.#count > 1 || this.#reader.isCollection;
   }
 
   /** Ends the records, also while the next one is awaited. */
   readonly stop = (): void => this.#stop.abort();
 
   #createReader(): RecordReader {
-    const { delimiter = toDelimiter(this.#path) } = this.#run.options;
-    return createRecordReader(delimiter, maxRecordBytes, this.#path);
+    const { delimiter } = this.#run.options;
+    const isTable = delimiter !== undefined || /\.[ct]sv/i.test(this.#path);
+    const command = `plantstore create ${isTable ? "--csv " : ""}-`;
+    return createRecordReader({ path: this.#path, command, maxBytes: maxRecordBytes }, delimiter);
   }
 
   async *#read(): AsyncGenerator<NumberedRecord, void, undefined> {
@@ -135,31 +144,28 @@ export class RecordInput {
         const firstLine = (index === 0 && options.fromLine) || 1;
         for await (const records of this.#reader.read(readChunks(path, io, signal))) {
           for (const record of records) {
-            if (record.line >= firstLine) yield this.#locate(record, offset);
+            if (record.line >= firstLine) yield this.#number(record, offset);
             if (this.#stop.signal.aborted) return;
           }
         }
         offset += this.#reader.bytesRead;
       }
     } catch (error) {
-      if (error instanceof InputSyntaxError) {
-        const message = `${toInputName(this.#path)} ${error.message}`;
-        throw new CommandError("usage", message, { cause: error });
-      }
-      if (!this.#stop.signal.aborted || abort.aborted) throw error;
+      if (this.#stop.signal.aborted && !abort.aborted) return;
+      // More than the records so far has arrived.
+      this.#isMany ||= this.#count > 0;
+      if (!(error instanceof InputSyntaxError)) throw error;
+      throw new CommandError("usage", error.message, { cause: error });
     }
   }
 
-  #locate(record: PlantRecord, offset: number): NumberedRecord {
-    const { line, column, bytes, content } = record;
+  #number({ line, bytes, content }: PlantRecord, offset: number): NumberedRecord {
     const { header } = this.#reader;
-    const selected = selectPlant(content, header, this.#run.options.isStrict);
-    const located = locateError(selected, record, toInputName(this.#path));
-    const plant = adviseUnwrapping(located, record, this.#path, "plantstore create -");
+    const plant = selectPlant(content, header, this.#run.options.isStrict);
     const bytesRead = offset + this.#reader.bytesRead;
     const number = ++this.#count;
     // Not a spread of the record, which takes several times as long.
-    return { number, path: this.#path, line, column, bytes, content, plant, header, bytesRead };
+    return { number, path: this.#path, line, bytes, content, plant, header, bytesRead };
   }
 }
 

@@ -1,18 +1,19 @@
 /** The file of rejected and failed records. It has their exact bytes, so that they can be corrected and sent again. */
 // Not node:fs/promises, which takes 3 ms to load.
-import { promises } from "node:fs";
+import { constants, promises } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { toSystemReason } from "../../../core/messages.ts";
-import { isBlank } from "../../../core/json.ts";
+import { dirname } from "node:path";
+import { lineFeed } from "../../../core/json.ts";
+import { isError, toInputName, toSystemReason } from "../../../core/messages.ts";
 import { CommandError } from "../../command-error.ts";
-import { toInputName } from "../../input.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { NumberedRecord } from "./record-input.ts";
 
 /** Mode of a new file: records can be confidential. */
 const ownerOnly = 0o600;
 
-const lineBreak = Buffer.from("\n");
+const lineBreak = Buffer.of(lineFeed);
+const space = 0x20;
 
 /** The file of `--rejects`. */
 export class RejectsFile {
@@ -43,12 +44,26 @@ export class RejectsFile {
     throw new CommandError("usage", `--rejects ${this.#path} is ${use}: use another name`);
   }
 
-  /** Empties the file, or prepares to extend it. @throws CommandError if it cannot be written */
-  async open(): Promise<void> {
+  /**
+   * Checks the path before the first record, and removes the file of an earlier run. A device or a pipe is opened at once.
+   *
+   * @throws CommandError if it cannot be written, or is a link to a file
+   */
+  async prepare(): Promise<void> {
     await this.#write(async () => {
-      this.#file = await promises.open(this.#path, this.#isExtended ? "a+" : "w", ownerOnly);
-      // A file that was edited by hand may end without a line break.
-      if (await lacksLineBreak(this.#file)) await this.#file.appendFile(lineBreak);
+      const stats = await promises.stat(this.#path).catch(ignoreMissing);
+      if (stats !== undefined && !stats.isFile()) {
+        this.#file = await promises.open(this.#path, "a");
+        return;
+      }
+      const entry = await promises.lstat(this.#path).catch(ignoreMissing);
+      if (entry?.isSymbolicLink()) {
+        throw new CommandError("usage", `--rejects ${this.#path} is a link: name its file`);
+      }
+      await promises.access(dirname(this.#path), constants.W_OK);
+      if (entry === undefined) return;
+      if (this.#isExtended) await promises.access(this.#path, constants.W_OK);
+      else await promises.unlink(this.#path);
     });
   }
 
@@ -60,37 +75,52 @@ export class RejectsFile {
         pieces.push(header, lineBreak);
         this.#header = header;
       }
-      if (bytes.length > 0) pieces.push(...toPieces(bytes, header !== undefined), lineBreak);
+      if (bytes.length > 0) pieces.push(header === undefined ? toLine(bytes) : bytes, lineBreak);
       else {
         await this.#terminal.warning(
           `${this.#path} lacks the record at line ${line} of ${toInputName(path)}: it is too large`,
         );
       }
     }
-    await this.#write(async () => this.#file?.appendFile(Buffer.concat(pieces)));
+    await this.#write(async () => {
+      this.#file ??= await this.#open();
+      await this.#file.appendFile(Buffer.concat(pieces));
+    });
   }
 
   async close(): Promise<void> {
     await this.#file?.close();
   }
 
+  /** Creates the file, or opens that of the run that this one resumes. */
+  async #open(): Promise<FileHandle> {
+    // A new one must not exist: it could be a link by now.
+    const file = await promises.open(this.#path, this.#isExtended ? "a+" : "ax+", ownerOnly);
+    // A file that was edited by hand may end without a line break.
+    if (await lacksLineBreak(file)) await file.appendFile(lineBreak);
+    return file;
+  }
+
   async #write(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
+      if (error instanceof CommandError) throw error;
       const message = `${this.#path} cannot be written: ${toSystemReason(error)}`;
       throw new CommandError("usage", message, { cause: error });
     }
   }
 }
 
-/** Returns the bytes of a record so that a JSON reader finds its end, although it may be malformed. */
-function toPieces(bytes: Uint8Array, isRow: boolean): readonly Uint8Array[] {
-  if (isRow) return [bytes];
-  const start = bytes.findIndex((byte) => !isBlank(byte));
-  const record = bytes.subarray(Math.max(start, 0));
-  // After an empty line, a record may have several lines.
-  return record.includes(lineBreak[0] ?? 0) ? [lineBreak, record] : [record];
+/** Returns a record of JSON on one line, so that the first line shows that each line is a record. */
+function toLine(bytes: Uint8Array): Uint8Array {
+  // Outside of strings, which have no line feeds, they are blanks.
+  return bytes.map((byte) => (byte === lineFeed ? space : byte));
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isError(error) && "code" in error && error.code === "ENOENT") return undefined;
+  throw error;
 }
 
 async function lacksLineBreak(file: FileHandle): Promise<boolean> {

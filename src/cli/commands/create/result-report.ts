@@ -1,10 +1,14 @@
 /** Result lines, warnings, counts and the summary of a bulk create. */
 import type { ItemResult } from "../../../client/results.ts";
-import { escapeUnprintable } from "../../../core/messages.ts";
+import { escapeUnprintable, toInputName } from "../../../core/messages.ts";
 import { toPlantJson } from "../../../core/plant.ts";
-import { toInputName } from "../../input.ts";
 import type { CreateRun } from "./create-run.ts";
-import { type NumberedRecord, type RecordPosition, UnknownMembers } from "./record-input.ts";
+import {
+  type NumberedRecord,
+  type RecordInput,
+  type RecordPosition,
+  UnknownMembers,
+} from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
 /** A record with its result; undefined if it has to be sent again. */
@@ -17,7 +21,12 @@ export class RecordReport {
   resumeAt: RecordPosition | undefined;
   /** Number of bytes of all inputs up to the end of the last reported record. */
   bytesRead = 0;
+  /** Line of the first rejected record. */
+  rejectedAt: number | undefined;
+  /** The outcome of a record that may be the only plant. */
+  readonly held: RecordOutcome[] = [];
   readonly #run: CreateRun;
+  readonly #input: RecordInput;
   /** Lines name the file of their record. */
   readonly #withFile: boolean;
   readonly #rejects: RejectsFile | undefined;
@@ -25,32 +34,60 @@ export class RecordReport {
   /** Sentences about rejected and failed records, instead of JSON. */
   readonly #hasSentences: boolean;
 
-  constructor(run: CreateRun, rejects: RejectsFile | undefined) {
+  constructor(run: CreateRun, input: RecordInput, rejects: RejectsFile | undefined) {
     const { isDryRun, json, paths } = run.options;
     this.tally = new Tally(run.io.nowMs(), isDryRun === true);
     this.#run = run;
+    this.#input = input;
     this.#withFile = paths.length > 1;
     this.#rejects = rejects;
     this.#hasSentences = json !== true && run.io.stdout.isTTY === true;
   }
 
+  /** Counts outcomes. */
+  count(outcomes: readonly RecordOutcome[]): void {
+    for (const [item, result] of outcomes) {
+      this.bytesRead = item.bytesRead;
+      // A dry run has nothing to finish: it sends nothing.
+      if (result !== undefined || !this.#run.options.isDryRun) {
+        this.tally.add(result?.status ?? "unfinished");
+      }
+    }
+  }
+
   /**
-   * Reports outcomes in the order of the records.
+   * Prints outcomes in the order of the records; that of a first record only once a second one comes.
    *
    * @throws OutputError; CommandError if the rejects cannot be written
    */
-  async add(outcomes: readonly RecordOutcome[]): Promise<void> {
+  async print(outcomes: readonly RecordOutcome[]): Promise<void> {
     const rejects = this.#findRejects(outcomes);
     const [first] = rejects;
     try {
       // Before the lines: a line says that the record needs no further attention.
       if (first !== undefined) await this.#rejects?.add(rejects.map(([item]) => item));
     } catch (error) {
-      await this.#report(outcomes.slice(0, first && outcomes.indexOf(first)));
+      this.held.push(...outcomes.slice(0, first && outcomes.indexOf(first)));
+      if (this.#input.isMany) await this.printHeld();
       this.#setResumeAt(first);
       throw error;
     }
-    await this.#report(outcomes);
+    this.held.push(...outcomes);
+    if (this.#input.isMany) await this.printHeld();
+  }
+
+  /** Prints the outcomes that are held back. @throws OutputError */
+  async printHeld(): Promise<void> {
+    const outcomes = this.held.splice(0);
+    await this.#print(outcomes);
+    for (const [item, result] of outcomes) if (result !== undefined) await this.warn(item);
+  }
+
+  /** Warns about unknown members. */
+  async warn(record: NumberedRecord): Promise<void> {
+    const { options, terminal } = this.#run;
+    if (options.isQuiet || options.isStrict) return;
+    for (const warning of this.#unknownMembers.add(record)) await terminal.warning(warning);
   }
 
   /** The run that resumes this one meets all records from {@link resumeAt} on again. */
@@ -65,21 +102,9 @@ export class RecordReport {
     const { io, options, terminal } = this.#run;
     const isWatched = io.stderr.isTTY === true && !io.env["CI"];
     const dryRun = options.isDryRun ? "; nothing was sent" : "";
-    const isNews = (isEarly || dryRun !== "") && options.isQuiet !== true;
+    const isNews = isEarly || (dryRun !== "" && options.isQuiet !== true);
     if (isWatched || isNews || this.tally.missing > 0) {
-      await terminal.note(this.tally.describeEnd(io.nowMs()) + dryRun);
-    }
-  }
-
-  async #report(outcomes: readonly RecordOutcome[]): Promise<void> {
-    const { options, terminal } = this.#run;
-    await this.#print(outcomes);
-    for (const [item, result] of outcomes) {
-      this.bytesRead = item.bytesRead;
-      // A dry run has nothing to finish: it sends nothing.
-      if (result !== undefined || !options.isDryRun) this.tally.add(result?.status ?? "unfinished");
-      if (result === undefined || options.isQuiet || options.isStrict) continue;
-      for (const warning of this.#unknownMembers.add(item)) await terminal.warning(warning);
+      await terminal.note(this.tally.describeEnd(io.nowMs(), isEarly) + dryRun);
     }
   }
 
@@ -89,6 +114,7 @@ export class RecordReport {
     for (const outcome of outcomes) {
       const [item, result] = outcome;
       if (this.#needsResend(outcome)) this.#setResumeAt(outcome);
+      if (result?.status === "rejected") this.rejectedAt ??= item.line;
       if (result === undefined) continue;
       if (this.#hasSentences) {
         if (!result.ok) lines.push(toRecordSentence(item, result, this.#withFile));
@@ -185,8 +211,8 @@ export class Tally {
     failed: 0,
     unfinished: 0,
   };
-  /** Statuses that the summary omits if they have no records. */
-  readonly #optional: readonly string[];
+  /** Statuses that no record of this run has. */
+  readonly #impossible: readonly string[];
 
   /**
    * @param nowMs of a monotonic clock
@@ -194,8 +220,7 @@ export class Tally {
    */
   constructor(nowMs: number, isDryRun: boolean) {
     this.#startedAtMs = nowMs;
-    const impossible = isDryRun ? ["created", "unchanged", "replaced"] : ["valid"];
-    this.#optional = ["unfinished", ...impossible];
+    this.#impossible = isDryRun ? ["created", "unchanged", "replaced", "unfinished"] : ["valid"];
   }
 
   add(status: RecordStatus | "unfinished"): void {
@@ -230,15 +255,19 @@ export class Tally {
     return parts.join(", ");
   }
 
-  /** Describes the result of the run in one line. */
-  describeEnd(nowMs: number): string {
+  /** Describes the result of the run in one line. @param isEarly true to name unfinished records even if there are none */
+  describeEnd(nowMs: number, isEarly: boolean): string {
     const elapsedMs = nowMs - this.#startedAtMs;
     const counts = Object.entries(this.#counts)
-      .filter(([status, count]) => count > 0 || !this.#optional.includes(status))
+      .filter(([status, count]) => count > 0 || this.#isShown(status, isEarly))
       .map(([status, count]) => `${status} ${format(count)}`);
     const summary = `${counts.join(", ")} in ${describeDuration(elapsedMs)}`;
     const hasRate = elapsedMs >= minRateMs || this.total >= minRateRecords;
     return hasRate ? `${summary} (${this.#describeRate(elapsedMs)})` : summary;
+  }
+
+  #isShown(status: string, isEarly: boolean): boolean {
+    return (status !== "unfinished" || isEarly) && !this.#impossible.includes(status);
   }
 
   #describeRate(elapsedMs: number): string {

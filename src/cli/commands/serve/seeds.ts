@@ -1,5 +1,6 @@
 /** Loads the seeds of `serve`: plants of files, before the first request. */
 import { errorTable, RequestError } from "../../../core/errors.ts";
+import { toInputName } from "../../../core/messages.ts";
 import type { PlantStore } from "../../../core/store.ts";
 import {
   checkSeed,
@@ -10,7 +11,7 @@ import {
 } from "../../../library/seed.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
-import { readChunks, statReadable, toInputName } from "../../input.ts";
+import { readChunks, statReadable } from "../../input.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 
 /**
@@ -68,14 +69,13 @@ async function* readSeeds(run: ServerRun): AsyncGenerator<SeedRecord, void, unde
   const { options, io, stop } = run;
   const { seeds, maxBodyBytes } = options;
   for (const path of seeds) {
-    const name = toInputName(path);
     const chunks = readChunks(path, io, stop);
     try {
-      yield* readSeed({ name, path, chunks, maxRecordBytes: maxBodyBytes });
+      yield* readSeed({ path, chunks, maxRecordBytes: maxBodyBytes });
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof InputSyntaxError)) throw error;
-      throw new CommandError("usage", `--seed: ${name} ${error.message}`, { cause: error });
+      throw new CommandError("usage", `--seed: ${error.message}`, { cause: error });
     }
   }
 }

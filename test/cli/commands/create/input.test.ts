@@ -71,7 +71,7 @@ describe("a plant is read", () => {
     const result = await create(["-"], { stdin: plant, terminals: allTerminals });
     expect(result).toExit(
       0,
-      /^Server: .*\nreading plants as JSON from the terminal: end with Ctrl-D\n.*✓.* plant \d+ is in the store\n$/,
+      /^Server: .*\nreading plants as JSON from the terminal: end with Ctrl-D\n.*✓.* created plant \d+\n$/,
       '{"name":"response"}\n',
     );
   });
@@ -137,13 +137,8 @@ describe("a flag", () => {
 
 describe("a document that is not a plant", () => {
   it.each<[error: number, document: string | Uint8Array, message: RegExp]>([
-    [40001, '{"id":1,', /found the end \(INPUT:1:9\)$/],
-    [40001, '{"id":1,"name":"fern"}}', /found "}" \(INPUT:1:23\)$/],
-    [40001, '{\n  "id": 1,\n  "name": fern\n}\n', /found "f" \(INPUT:3:11\): put text in double/],
-    [40002, Uint8Array.of(0x22, 0xff, 0x22), /\(INPUT:1:2\): encode the text in UTF-8$/],
     [40003, "", /the body is empty/],
     [40003, " \r\n\n", /the body is empty/],
-    [40004, `{"tags":${"[".repeat(64)}`, /nested too deeply \(INPUT:1:72\): use at most/],
     [40005, '{"id":1,"id":1,"name":"a"}', /^id occurs twice/],
     [40006, '{"id":1,"name":"\\ud800"}', /^name contains an unpaired surrogate/],
     [42200, "1", /^expected an object .* but found 1$/],
@@ -156,16 +151,24 @@ describe("a document that is not a plant", () => {
       [file, path],
       [stdin, "standard input"],
     ] as const) {
-      const withoutName = stdout.replace(`(${name}:`, "(INPUT:");
-      expect({ exitCode, ...JSON.parse(withoutName) }).toEqual({
+      expect({ exitCode, ...JSON.parse(stdout) }).toEqual({
         exitCode: 3,
         error,
         message: expect.stringMatching(message),
       });
       expect(stderr).toMatch(/^error \d+: [^\n]*\n$/);
-      expect(stderr.split(name), "names the input once").toHaveLength(2);
-      if (stdout === withoutName) expect(stderr).toContain(` (in ${name})\n`);
+      expect(stderr).toContain(` (in ${name})\n`);
     }
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each<[document: string | Uint8Array, message: string]>([
+    ['{"id":1,', "expected a member name in quotes but found the end (INPUT:1:9)"],
+    [Uint8Array.of(0x22, 0xff, 0x22), "invalid UTF-8 (INPUT:1:2): encode the text in UTF-8"],
+  ])("is not JSON, with the place", async (document, message) => {
+    const path = await writePlant(document);
+    const result = await create([path]);
+    expect(result).toExit(2, containing(message.replace("INPUT", path)));
     expect(server.requests).toEqual([]);
   });
 
@@ -213,25 +216,12 @@ describe("a document that is not a plant", () => {
       ['{"id":5}', "--url", "http://127.0.0.1:1", "--quiet"],
       `To create JSON: printf %s '{"id":5}' | plantstore create --quiet --url http://127.0.0.1:1`,
     ],
-    [
-      ["5", "red fern", "--quiet"],
-      "To create one plant: plantstore create --id 5 --name 'red fern' --quiet",
-    ],
     [["fern"], "A plant has flags, for example: plantstore create --id 1 --name fern"],
   ])("is %j, with a command that keeps its options", async (args, advice) => {
     const { exitCode, stderr } = await create(args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`\nAn argument is a file. ${advice}\n`);
   });
-
-  it.each(["{id:5,name:fern}", "[{'id':5}]"])(
-    "is %s, which the shell has changed",
-    async (text) => {
-      const advice =
-        "An argument is a file, and JSON needs double quotes around names and strings\n";
-      expect(await create([text])).toExit(2, `error: ${text} does not exist\n${advice}`);
-    },
-  );
 
   it.each(["http://127.0.0.1:7526", "https://a.example", "unix:/plants.sock"])(
     "is the URL %s, with advice",
@@ -251,40 +241,33 @@ describe("a document that is not a plant", () => {
   });
 
   it.each([
-    [
-      "compressed",
-      gzipSync(plant),
-      /^error: \S+ is compressed with gzip: .* gunzip --stdout < \S+\.json \| .* \(add --csv for a table\)/,
-    ],
+    ["compressed with gzip", gzipSync(plant), "gunzip --stdout < FILE"],
     [
       "UTF-16",
       Buffer.from(`\uFEFF${plant}`, "utf16le"),
-      /^error: \S+ is UTF-16: .* iconv .* \(add --csv for a table\)/,
+      "iconv --from-code UTF-16LE --to-code UTF-8 < FILE",
     ],
     [
-      "a spreadsheet",
+      "a zip file, or a spreadsheet that has to be saved as CSV UTF-8",
       Buffer.from("PK\x03\x04 and so on"),
-      /^error: \S+ is a spreadsheet or a zip file: save the spreadsheet as CSV UTF-8, /,
+      "unzip -p FILE",
     ],
+    ["a zip file, or a spreadsheet", Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1), "unzip -p FILE"],
     [
-      "an old spreadsheet",
-      Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1),
-      /^error: \S+ is a spreadsheet or a zip file: /,
-    ],
-    [
-      "a store",
+      "a SQLite database",
       Buffer.from("SQLite format 3\0\x10\0"),
-      /^error: \S+ is a store or another file of SQLite: .* plantstore export --store sqlite:\S+\.json \| /,
+      "plantstore export --store sqlite:FILE",
     ],
-    ["UTF-16 without a mark", Buffer.from(plant, "utf16le"), /^error: \S+ is UTF-16: /],
-    [
-      "UTF-16 in the other order",
-      Buffer.from(plant, "utf16le").swap16(),
-      /^error: \S+ is UTF-16: /,
-    ],
-  ])("is %s", async (_what, bytes, problem) => {
-    for (const args of [[], ["--csv"]]) {
-      expect(await create([...args, await writePlant(bytes)])).toExit(2, problem);
+  ])("is %s", async (what, bytes, program) => {
+    for (const flags of [[], ["--csv"]]) {
+      const path = await writePlant(bytes);
+      const { exitCode, stderr } = await create([...flags, path]);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(`error: ${path} is ${what}`);
+      const command = ["plantstore", "create", ...flags, "-"].join(" ");
+      expect(stderr).toContain(
+        `: convert it, for example with ${program.replace("FILE", path)} | ${command}\n`,
+      );
     }
     expect(server.requests).toEqual([]);
   });
@@ -310,5 +293,5 @@ it("a message about the wait for stdin is shown on a terminal after a while", as
   const { exitCode, stdout, stderr } = await run.finished;
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '{"name":"response"}\n' });
   const afterwards = stderr.split("\u001b[0K").at(-1);
-  expect(afterwards).toMatch(/^\S*✓\S* plant \d+ is in the store\n$/);
+  expect(afterwards).toMatch(/^\S*✓\S* created plant \d+\n$/);
 });

@@ -1,5 +1,5 @@
 /** `plantstore create` with many plants, against a real server. */
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -11,7 +11,7 @@ import {
   openRawServer,
   openScriptedServer,
 } from "../../../client/scripted-server.ts";
-import { startServer, type TestServer } from "../../../helpers/plant-server.ts";
+import { startServer, type TestServer, testToken } from "../../../helpers/plant-server.ts";
 import {
   type CliOptions,
   containing,
@@ -59,21 +59,22 @@ function toTable(records: readonly string[]): string {
 }
 
 /** The end of the messages of a run that can be resumed. @param command after `plantstore create` */
-function resumeWith(command: string): string {
-  const input = command.endsWith(" -") ? " and the same input" : "";
-  return `resume with the command below${input}, or repeat the whole run\n  plantstore create ${command}\n`;
+function resumeWith(command: string, how = "Resume"): string {
+  const input = command.endsWith(" -") ? " with the same input" : "";
+  return `${how}${input}:\n  plantstore create ${command}\n`;
 }
 
 /** Matches the messages of a run that ended early after some plants were created. */
 function endEarly(created: number, problem: string): RegExp {
   const text = problem.replaceAll(/[^\w\s]/g, String.raw`\$&`);
-  return new RegExp(`${summary(created, 0, 0, 0, 0).source}error: ${text}$`);
+  const counts = summary(created, 0, 0, 0, 0, 0).source;
+  return new RegExp(`${counts}error: ${text}$`);
 }
 
 /** Matches exactly one summary line. */
 function summary(...counts: readonly number[]): RegExp {
-  const words = ["created", "unchanged", "replaced", "rejected", "failed"];
-  const text = words.map((word, index) => `${word} ${counts[index]}`).join(", ");
+  const words = ["created", "unchanged", "replaced", "rejected", "failed", "unfinished"];
+  const text = counts.map((count, index) => `${words[index]} ${count}`).join(", ");
   return new RegExp(`^${text} in [\\d.]+ s(?: \\([\\d,]+/s\\))?\\n`);
 }
 
@@ -206,7 +207,7 @@ describe("many plants", () => {
   });
 
   it.each([
-    ["--many", `${a}\n${b.slice(0, 9)}`, b.slice(9)],
+    ["--json", `${a}\n${b.slice(0, 9)}`, b.slice(9)],
     ["--csv", "id,name\n1,a\n2", ",b"],
   ])("with %s have their result as soon as it is known", async (flag, start, rest) => {
     const stdin = new PassThrough();
@@ -226,7 +227,7 @@ describe("many plants", () => {
 
   it("with --quiet print usage errors", async () => {
     const problem =
-      /^error: standard input ends inside the array that begins at line 1: [^\n]*\n.* --from-line 1 --quiet -\n$/;
+      /^created 1, .*\nerror: standard input ends inside the array that begins at line 1: [^\n]*\nCorrect the input, then resume with the same input:\n.* --from-line 1 --quiet -\n$/;
     expect(await create(`[${a},`, "--quiet")).toExit(2, problem);
   });
 });
@@ -237,7 +238,7 @@ describe("a single plant", () => {
   });
 
   it.each<[what: string, input: string, args: readonly string[]]>([
-    ["with --many", a, ["--many"]],
+    ["with --json", a, ["--json"]],
     ["with --from-line", a, ["--from-line", "1"]],
     ["in an array", `[${a}]`, []],
   ])("gets a line %s", async (_what, input, args) => {
@@ -283,7 +284,7 @@ describe("a single plant", () => {
     expect(await create(a, "--quiet")).toMatchObject({ exitCode: 0, stdout: "" });
   });
 
-  it.each([["[]"], ["", "--many"], ["", "--csv"], ["id,name\n", "--csv"]])(
+  it.each([["[]"], ["", "--json"], ["", "--csv"], ["id,name\n", "--csv"]])(
     "that is missing from %j is a warning if many are expected",
     async (input, ...args) => {
       expect(await create(input, ...args)).toExit(0, "warning: the input has no records\n");
@@ -325,7 +326,7 @@ describe("a table", () => {
     ['1,a "b",c', 40001, /a cell with quotes needs quotes around it/],
     [",a,b", 42201, /^column id is missing/],
     ['"",a,b', 42202, /^column id must be .*\(got empty\)$/],
-    ["1.5,a,b", 42202, /^column id must be .*\(got 1\.5\)$/],
+    ["x,a,b", 42202, /^column id must be .*\(got x\)$/],
     ["1", 42204, /^column name is missing/],
     ["\ud800,a", 40002, /the row at line 2 is not valid UTF-8/],
   ])("with the row %j rejects this row, and creates the others", async (row, error, message) => {
@@ -340,7 +341,7 @@ describe("a table", () => {
   });
 
   it("without the names of its columns is rejected as a whole", async () => {
-    const problem = /standard input must begin with a row that names its columns: id, name/;
+    const problem = /standard input must begin with a row that names its columns once: id, name/;
     expect(await create("id,nme\n1,a\n", "--csv")).toExit(2, problem);
   });
 });
@@ -389,26 +390,16 @@ describe("--rejects", () => {
     expect(again).toExit(8, summary(0, 0, 0, 2, 0), [{ line: 2 }, { line: 3 }]);
   });
 
-  it("writes records in any layout, which have the same errors when they are sent again", async () => {
-    const records = [
-      "  { }",
-      '{"id":1}',
-      '{\n  "id": "2",\n  "name": "b"\n}',
-      '{\n  "id": "3,\n  "more": [\n    {"id":7,"name":"x"}\n  ]\n}',
-      '{"id":4,"name":"d"',
-      '{\n  "id": 5,\n  "name": e\n}',
-    ];
-    const first = await create(`${records.join("\n")}\n${a}\n`, "--rejects", rejects);
+  it("writes records in any layout, each on a line, which have the same errors when they are sent again", async () => {
+    const records = ["  { }", '{"id":1}', '{\n  "id": "2",\n  "name": "b"\n}'];
+    const input = `[${records.join(",\n")},${a}]`;
+    const first = await create(input, "--rejects", rejects);
     const again = await runCli(["create", rejects], { server });
     const errorsOf = (stdout: string): unknown[] =>
-      parseLines(stdout).map((line) => {
-        const { status, error } = line as { status: string; error?: { error: number } };
-        return [status, error?.error];
-      });
-    const rejected = [42201, 42204, 42202, 40001, 40001, 40001].map((error) => ["rejected", error]);
-    expect(errorsOf(first.stdout)).toEqual([...rejected, ["created", undefined]]);
-    expect(errorsOf(again.stdout)).toEqual(rejected);
-    expect(await server.store.list({ limit: 9 })).toHaveLength(1);
+      parseLines(stdout).map((line) => (line as { error?: { error: number } }).error?.error);
+    expect(errorsOf(first.stdout)).toEqual([42201, 42204, 42202, undefined]);
+    expect(errorsOf(again.stdout)).toEqual([42201, 42204, 42202]);
+    expect(await readRejects()).toBe('{ }\n{"id":1}\n{   "id": "2",   "name": "b" }\n');
   });
 
   it("has each record once after an outage and a resume", async () => {
@@ -417,7 +408,7 @@ describe("--rejects", () => {
     const closed = { url: await findClosedUrl() };
     const first = await runCli([...args, "--retry", "2"], { server: closed });
     const command = `create --from-line 2 --rejects ${rejects} --retry 2 ${input}`;
-    const advice = `resume with the command below (extends ${rejects}), or repeat the whole run (replaces ${rejects})\n  plantstore ${command}\n`;
+    const advice = `Resume, and add to ${rejects}:\n  plantstore ${command}\n`;
     expect(first).toExit(6, containing(advice), containing('"line":1'));
     expect(await readRejects()).toBe("{}\n");
     await runCli(command.split(" "), { server });
@@ -452,25 +443,37 @@ describe("--rejects", () => {
     await run.saw('"created"');
     run.signal("SIGINT");
     expect((await run.finished).stderr).toContain(
-      `(replaces ${rejects})\n  plantstore create --from-line 2 --rejects ${rejects} -\n`,
+      `, and add to ${rejects}:\n  plantstore create --from-line 2 --rejects ${rejects} -\n`,
     );
     await create('{"id":2}\n', "--from-line", "1", "--rejects", rejects);
     expect(await readRejects()).toBe('{}\n{"id":2}\n');
   });
 
-  it.each<[what: string, others: string, exit: number]>([
-    ["alone", "", 3],
-    ["among others", `\n${a}\n{}`, 8],
-  ])("lacks a record that is too large, %s, and warns", async (_what, others, exit) => {
-    const tooLong = Buffer.alloc(64 * 1024 * 1024 + 1, "x");
-    const input = Buffer.concat([tooLong, Buffer.from(others)]);
-    const { exitCode, stdout, stderr } = await create(input, "--rejects", rejects);
-    expect(exitCode).toBe(exit);
+  it("lacks a record that is too large, and warns", async () => {
+    const tooLong = `{"id":1,"name":"${"x".repeat(64 * 1024 * 1024)}"}`;
+    const { exitCode, stdout, stderr } = await create(`${tooLong}\n${a}\n{}`, "--rejects", rejects);
+    expect(exitCode).toBe(8);
     expect(stdout).toContain('"error":41300');
     expect(stderr).toContain(
       `warning: ${rejects} lacks the record at line 1 of standard input: it is too large\n`,
     );
-    expect(await readRejects()).toBe(others === "" ? "" : "{}\n");
+    expect(await readRejects()).toBe("{}\n");
+  });
+
+  it("appears with the first reject, and an older file goes at the start", async () => {
+    await writeFile(rejects, "older\n");
+    expect(await create(a, "--rejects", rejects)).toMatchObject({ exitCode: 0 });
+    await expect(stat(rejects)).rejects.toThrow("ENOENT");
+  });
+
+  it("that is a link is an error, and neither followed nor removed", async () => {
+    const target = await writeInput("target", "kept\n");
+    await symlink(target, rejects);
+    for (const more of [[], ["--from-line", "1"]]) {
+      const result = await create("{}", "--rejects", rejects, ...more);
+      expect(result).toExit(2, `error: --rejects ${rejects} is a link: name its file\n`);
+    }
+    expect(await readRejects()).toBe("kept\n");
   });
 
   it("is rejected if it is an input", async () => {
@@ -484,7 +487,7 @@ describe("--rejects", () => {
     "that is full ends the run after the results of earlier records",
     async () => {
       const problem =
-        /error: \/dev\/full cannot be written: no space left on device; resume with .*\n  plantstore create --from-line 2 --rejects \/dev\/full -\n$/;
+        /error: \/dev\/full cannot be written: no space left on device\nResume with .*\n  plantstore create --from-line 2 --rejects \/dev\/full -\n$/;
       const result = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
       expect(result).toExit(2, problem, lineOfA);
     },
@@ -506,12 +509,12 @@ describe("a run that ends early", () => {
     const run = startCli(args, { server, stdin });
     stdin.write(`${line(1)}{}\n${line(3)}`);
     const result = await run.finished;
-    expect(result).toExit(8, summary(1, 0, 0, 1, 0), [
+    expect(result).toExit(8, summary(1, 0, 0, 1, 0, 0), [
       { line: 1 },
       { line: 2, status: "rejected" },
     ]);
     expect(result.stderr).toContain(
-      `stopped at the first rejected or failed record (--fail-fast): ${resumeWith("--from-line 2 --fail-fast --concurrency 1 -")}`,
+      `stopped at the first rejected or failed record (--fail-fast)\n${resumeWith("--from-line 2 --fail-fast --concurrency 1 -", "Correct line 2, then resume")}`,
     );
     expect(await server.store.get(3n)).toBeUndefined();
     expect(stdin.destroyed).toBe(true);
@@ -528,7 +531,7 @@ describe("a run that ends early", () => {
       rejects,
     );
     expect(stderr).toContain(
-      `(replaces ${rejects})\n  plantstore create --from-line 3 --fail-fast --rejects ${rejects} --concurrency 1 -\n`,
+      `Resume with the same input, and add to ${rejects}:\n  plantstore create --from-line 3 --fail-fast --rejects ${rejects} --concurrency 1 -\n`,
     );
     expect(await readRejects()).toBe("{}\n");
   });
@@ -542,38 +545,25 @@ describe("a run that ends early", () => {
   });
 
   it("by an invalid array exits with 2 and advises to correct it", async () => {
-    const problem = `standard input is not a valid array at line 4: a comma or "]" is missing; correct the input, then ${resumeWith("--from-line 4 -")}`;
+    const problem = `invalid JSON: expected "," or "]" but found "{" (standard input:4:1)\n${resumeWith("--from-line 4 -", "Correct the input, then resume")}`;
     const result = await create(`[${line(1)},${line(2)}\n${line(3)}]`);
     expect(result).toExit(2, endEarly(2, problem), [{ line: 1 }, { line: 2 }]);
   });
 
-  it("by a truncated array exits with 2 and names the line of the array", async () => {
+  it("by a truncated record exits with 2 and names the place", async () => {
     const problem =
-      "error: standard input ends inside the array that begins at line 2: the rest of the input may be missing; correct the input";
-    expect(await create(`\n[${a},\n{"id":2,"na`)).toExit(2, containing(problem), [
-      { status: "created" },
-      { line: 3, status: "rejected" },
-    ]);
+      "error: invalid JSON: expected a closing quotation mark but found the end (standard input:3:12)\nCorrect the input";
+    expect(await create(`\n[${a},\n{"id":2,"na`)).toExit(2, containing(problem), [{ line: 2 }]);
   });
 
   it("by an input that fails after a single record sends the record", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
     stdin.write(`${a}\n`);
-    await run.saw("waiting for more input");
+    await run.saw("1 records");
     stdin.destroy(new Error("the pipe broke"));
-    const problem = containing("the pipe broke; resume with the command");
+    const problem = containing("the pipe broke\nResume with the same input:\n");
     expect(await run.finished).toExit(2, problem, lineOfA);
-  });
-
-  it("is not one with a malformed record: the records before and after it are sent", async () => {
-    const pretty = '{\n  "id": 2,\n  "name": "b"\n}\n';
-    const result = await create(`${pretty}{\n  "id": "3\n}\n${a}\n`);
-    expect(result).toExit(8, summary(2, 0, 0, 1, 0), [
-      { line: 1, status: "created" },
-      { line: 5, status: "rejected", error: { error: 40001 } },
-      { line: 8, status: "created" },
-    ]);
   });
 
   it("can be resumed with --from-line, which skips records before that line", async () => {
@@ -591,13 +581,13 @@ describe("a run that ends early", () => {
     "by %s waits for the plants in flight, prints them, and exits with %i",
     async (signal, code) => {
       const stdin = new PassThrough();
-      const run = startCli(["create", "--many"], { server, stdin });
+      const run = startCli(["create", "--json"], { server, stdin });
       stdin.write(line(1));
       await run.saw('"line":1');
       stdin.write(`${line(2)}${line(3)}`);
       await run.saw('"line":3');
       run.signal(signal);
-      const problem = `stopped by ${signal}: ${resumeWith("--from-line 4 --many -")}`;
+      const problem = `stopped by ${signal}\n${resumeWith("--from-line 4 --json -")}`;
       const messages = endEarly(3, problem);
       expect(await run.finished).toExit(code, messages, [{ line: 1 }, { line: 2 }, { line: 3 }]);
       expect(stdin.destroyed).toBe(true);
@@ -612,7 +602,7 @@ describe("a run that ends early", () => {
         (isUnavailable ? errorResponse(50_301) : json(200, '{"name":"a"}'))(response);
       });
       const stdin = new PassThrough();
-      const argv = ["create", "--many", "--retry", "1", ...args];
+      const argv = ["create", "--json", "--retry", "1", ...args];
       const run = startCli(argv, { ...options, server: scripted, stdin });
       stdin.write(line(1) + line(2) + line(3));
       await run.saw('"line":3');
@@ -623,14 +613,14 @@ describe("a run that ends early", () => {
 
     it("resumes with this record", async () => {
       const problem =
-        /failed 1\s+in [^]*: resume\s+with[^]*\n {2}plantstore create --from-line 2 --many --retry 1 -\n$/;
+        /failed 1,\s+unfinished 0\s+in [^]*SIGINT\nResume with the same input:\n {2}plantstore create --from-line 2 --json --retry 1 -\n$/;
       // The command to copy is one line, whatever the width.
       const narrow = { terminals: { stderr: true }, columns: 40 };
       expect(await endAfterFailure([], narrow)).toExit(130, problem, results);
     });
 
     it("resumes after all records if --rejects has this record, and names the file", async () => {
-      const problem = `(replaces ${rejects})\n  plantstore create --from-line 4 --many --rejects ${rejects} --retry 1 -\n`;
+      const problem = `, and add to ${rejects}:\n  plantstore create --from-line 4 --json --rejects ${rejects} --retry 1 -\n`;
       const result = await endAfterFailure(["--rejects", rejects]);
       expect(result).toExit(130, containing(problem), results);
       expect(await readRejects()).toBe(line(2));
@@ -657,7 +647,7 @@ describe("a run that ends early", () => {
     await run.saw("retrying");
     run.signal("SIGINT");
     const problem =
-      /failed 0, unfinished 100[^]*: stopped by SIGINT: run the same command again\n$/;
+      /failed 0, unfinished 100[^]*: stopped by SIGINT\nRun the same command again\n$/;
     expect(await run.finished).toExit(130, problem);
   });
 
@@ -666,7 +656,7 @@ describe("a run that ends early", () => {
     const env = { PLANTSTORE_TOKEN: "wrong" };
     expect(await runCli(["create", "-"], { server, env, stdin })).toExit(
       4,
-      /^error 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+; replace the token, then run the same command again\)\n$/,
+      /^created 0, .*unfinished \d+ in .*\nerror 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+\)\nReplace the token, then run the same command again\n$/,
     );
   });
 
@@ -675,7 +665,7 @@ describe("a run that ends early", () => {
     const stdin = `${line(1)}${line(2)}`;
     expect(await runCli(["create", "-", "--retry", "1"], { server: closed, stdin })).toExit(
       6,
-      /after 2 attempts.*; run the same command again\n$/,
+      /unfinished 2 in .*\nerror: .*after 2 attempts.*\nRun the same command again\n$/,
     );
   });
 
@@ -683,29 +673,29 @@ describe("a run that ends early", () => {
     const url = await openRawServer((socket) => void socket.end());
     const options = { server: { url }, stdin: `${line(1)}${line(2)}` };
     const problem =
-      /^warning: [^\n]+, retrying\nerror: lost the connection to [^;]+: the plant may or may not exist; run the same command again\n$/;
+      /^warning: [^\n]+, retrying\ncreated 0, .*\nerror: lost the connection to [^;]+: the plant may or may not exist\nRun the same command again\n$/;
     expect(await runCli(["create", "-", "--retry", "2"], options)).toExit(6, problem);
   });
 
   it("by a closed output exits with 141, and names the line to resume", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "--many"], { server, stdin });
+    const run = startCli(["create", "--json"], { server, stdin });
     stdin.write(line(1));
     await run.saw('"line":1');
     run.closeStdout();
     stdin.write(line(2));
-    const problem = `the output was closed; ${resumeWith("--from-line 2 --many -")}`;
-    expect(await run.finished).toExit(141, endEarly(1, problem), containing('"line":1'));
+    const problem = `the output was closed\n${resumeWith("--from-line 2 --json -")}`;
+    expect(await run.finished).toExit(141, endEarly(2, problem), containing('"line":1'));
     expect(stdin.destroyed).toBe(true);
   });
 
   it("by an input that fails exits with 2 after the results of earlier records", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "--many"], { server, stdin });
+    const run = startCli(["create", "--json"], { server, stdin });
     stdin.write(line(1));
     await run.saw('"line":1');
     stdin.destroy(new Error("the pipe broke"));
-    const problem = `standard input cannot be read: the pipe broke; ${resumeWith("--from-line 2 --many -")}`;
+    const problem = `standard input cannot be read: the pipe broke\n${resumeWith("--from-line 2 --json -")}`;
     expect(await run.finished).toExit(2, endEarly(1, problem), [{ line: 1 }]);
   });
 });
@@ -778,12 +768,12 @@ describe("a terminal", () => {
   it("on which the input is typed shows no progress", async () => {
     const stdin = new PassThrough();
     const typed = { server, stdin, terminals: { stdin: true, stderr: true } };
-    const run = startCli(["create", "--many", "-"], typed);
+    const run = startCli(["create", "--json", "-"], typed);
     stdin.write(`${a}\n`);
     await run.saw('"status":"created"');
     // Progress that begins later is there already.
     const other = new PassThrough();
-    const piped = startCli(["create", "--many", "-"], { server, stdin: other, terminals });
+    const piped = startCli(["create", "--json", "-"], { server, stdin: other, terminals });
     other.write(`${a}\n`);
     await piped.saw("1 records, ");
     expect(run.stderr()).toBe(
@@ -860,14 +850,39 @@ describe("a terminal", () => {
 });
 
 describe("a first plant", () => {
-  it("is sent only after the second one or the end of the input", async () => {
+  it("is sent when it arrives, and its output waits for a second one", async () => {
     const stdin = new PassThrough();
     const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
     stdin.write(`${a}\n`);
-    await run.saw("waiting for more input; with --many, each plant is sent at once");
-    expect(await server.store.list({ limit: 1 })).toEqual([]);
-    stdin.end(`${b}\n`);
+    await run.saw("1 records");
+    expect(await server.store.list({ limit: 9 })).toHaveLength(1);
+    expect(run.stdout()).toBe("");
+    stdin.write(`${b}\n`);
+    await run.saw('"record":2');
+    stdin.end();
     expect(parseLines((await run.finished).stdout)).toHaveLength(2);
+  });
+
+  it("is one plant if it is all that has arrived at a signal", async () => {
+    const stdin = new PassThrough();
+    const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
+    stdin.write(`${a}\n`);
+    await run.saw("1 records");
+    run.signal("SIGINT");
+    const problem = /created plant 1\n[^\n]*error[^\n]*: stopped by SIGINT\n$/;
+    expect(await run.finished).toExit(130, problem, '{"name":"a"}\n');
+  });
+
+  it.each([
+    ["a rejected token", a, "wrong", 4, 40102],
+    ["--fail-fast", '{"id":1}', testToken, 3, 42204],
+  ])("is one plant if %s ends the input", async (_what, record, token, exit, error) => {
+    const stdin = new PassThrough();
+    const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token };
+    const run = startCli(["create", "--fail-fast"], { env, stdin });
+    stdin.write(`${record}\n`);
+    const { exitCode, stdout } = await run.finished;
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: exit, error });
   });
 });
 

@@ -66,7 +66,7 @@ describe("a Plant", () => {
     ["created", "created plant 1"],
     ["unchanged", "unchanged: plant 1 was already in the store"],
     ["replaced", "replaced plant 1: another plant had this id"],
-    ["nonsense", "plant 1 is in the store"],
+    ["nonsense", "created plant 1"],
   ])("with the result %s is confirmed on a terminal with %j", async (result, confirmation) => {
     const respond = json(200, '{"name":"a"}', { "x-plantstore-result": result });
     const { url, exitCode, stderr } = await createWith(respond, terminal);
@@ -224,7 +224,7 @@ describe("an unavailable plant store", () => {
     const failure = errorResponse(50301);
     const { url } = await openScriptedServer(failure, failure, json(200, '{"name":"a"}'));
     const message =
-      /^Server: .*\n.*warning.*: http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\), retrying\n.*✓.* plant 1 is in the store\n$/;
+      /^Server: .*\n.*warning.*: http:\/\/127\.0\.0\.1:\d+ is unavailable \(error 50301\), retrying\n.*✓.* created plant 1\n$/;
     const options = { ...terminal, terminals: { stderr: true } };
     expect(await createAt(url, [], options)).toExit(0, message, '{"name":"a"}\n');
   });
@@ -306,7 +306,8 @@ describe("a signal during a create", () => {
 
   it("reports that nothing was sent if the plant is not read yet", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["create", "-"], { stdin, terminals: { stdin: true } });
+    const server = await openScriptedServer(json(200, '{"name":"a"}'));
+    const run = startCli(["create", "-"], { server, stdin, terminals: { stdin: true } });
     await run.saw("reading plants as JSON from the terminal");
     run.signal("SIGINT");
     const result = await run.finished;
@@ -333,7 +334,7 @@ describe("a message about the wait for the server", () => {
     const result = await run.finished;
     expect(result).toExit(0, containing(`waiting for ${server.url}`), '{"name":"a"}\n');
     const afterwards = result.stderr.split("\u001b[0K").at(-1);
-    expect(afterwards).toBe("\u001b[32m✓\u001b[39m plant 1 is in the store\n");
+    expect(afterwards).toBe("\u001b[32m✓\u001b[39m created plant 1\n");
   });
 
   it.each<[where: string, options: CliOptions, flags: readonly string[]]>([

@@ -32,11 +32,13 @@ describe("how far it is", () => {
 });
 
 it("prints no rate of a short run with few records", () => {
-  const summary = "created 2, unchanged 0, replaced 0, rejected 0, failed 0 in";
-  expect(tallyOf({ created: 2 }).describeEnd(1150)).toBe(`${summary} 0.1 s`);
-  expect(tallyOf({ created: 2 }).describeEnd(2000)).toBe(`${summary} 1.0 s (2/s)`);
+  const summary = "created 2, unchanged 0, replaced 0, rejected 0, failed 0";
+  expect(tallyOf({ created: 2 }).describeEnd(1150, false)).toBe(`${summary} in 0.1 s`);
+  expect(tallyOf({ created: 2 }).describeEnd(2000, true)).toBe(
+    `${summary}, unfinished 0 in 1.0 s (2/s)`,
+  );
   const tally = tallyOf({ created: 2000, unchanged: 3, replaced: 4, rejected: 5, failed: 6 });
-  expect(tally.describeEnd(1500)).toBe(
+  expect(tally.describeEnd(1500, false)).toBe(
     "created 2,000, unchanged 3, replaced 4, rejected 5, failed 6 in 0.5 s (4,036/s)",
   );
 });

@@ -171,13 +171,8 @@ describe("an invalid token", () => {
     ["is in quotes", '"token"\n', "is in quotes: remove them"],
     ["is in single quotes", "'token'\r\n", "is in quotes"],
     ["is in typographic quotes", "“token”", "is in quotes"],
-    [
-      "is in UTF-16",
-      Buffer.from(`\uFEFF${mintToken()}\r\n`, "utf16le"),
-      "is in UTF-16, or is not text: write it in UTF-8",
-    ],
     ["contains a character beyond ASCII", "tokén", "contains an invalid character"],
-    ["is not text", Uint8Array.of(0xff, 0xfe), "contains an invalid character"],
+    ["is not text", Uint8Array.of(0xff, 0xff), "contains an invalid character"],
     ["is truncated", minted.slice(0, -1), "is incomplete or mistyped"],
     [
       "has a typing error",
@@ -189,6 +184,13 @@ describe("an invalid token", () => {
     const result = await create(["--token-file", path]);
     expect(result).toExit(4, containing(`error: the token from the file ${path} ${reason}`));
     expect(result.stderr.replaceAll(path, "")).not.toMatch(/two words|first|tok[eé]n\w|pst_\w{4}/);
+    expect(server.requests).toEqual([]);
+  });
+
+  it("that is in UTF-16 is rejected with the command that converts it", async () => {
+    const path = await writeToken("token", Buffer.from(`\uFEFF${mintToken()}\r\n`, "utf16le"));
+    const result = await create(["--token-file", path]);
+    expect(result).toExit(4, containing(`error: ${path} is UTF-16: convert it, `));
     expect(server.requests).toEqual([]);
   });
 

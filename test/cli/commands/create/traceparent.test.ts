@@ -20,7 +20,7 @@ it.each([trace, `${trace.replace("00-", "01-")}-more`])("is sent unchanged: %s",
 
 it("is sent with each request of a bulk create", async () => {
   const plants = '{"id":1,"name":"fern"}\n{"id":2,"name":"fern"}\n';
-  expect(await readTraces(trace, ["--many", "-"], plants)).toEqual([trace, trace]);
+  expect(await readTraces(trace, ["--json", "-"], plants)).toEqual([trace, trace]);
 });
 
 it.each([

@@ -85,7 +85,7 @@ describe("every plant of a store", () => {
         const url = await createSqliteStore(plants);
         const { stdout } = await runCli(["export", "--store", url]);
         await using server = await startServer();
-        const args = ["create", "--many", "--quiet", "-"];
+        const args = ["create", "--json", "--quiet", "-"];
         expect(await runCli(args, { server, stdin: stdout })).toPrint("");
         const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
         expect(await listAll(server.store)).toEqual(sorted);

@@ -178,7 +178,7 @@ describe("a seed that cannot be loaded stops the start", () => {
       "invalid JSON",
       "p.json",
       '{"id":1,\n"name":"a",\n}',
-      3,
+      2,
       "p.json:3:1): remove the comma before it",
     ],
     ["an incomplete array", "p.json", '[{"id":1,"name":"a"}', 2, "ends inside the array"],
