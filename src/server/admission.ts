@@ -147,17 +147,22 @@ export class Admission {
   }
 
   /**
-   * Counts a page before it is read, as one of the maximum length. All pages have half of the memory, so that a create always
-   * finds room.
+   * Returns an error if no further page may be read, although slow transfers of pages have made room. All pages have half of the
+   * memory, so that a create always finds room.
    */
-  holdPage(holder: ByteHolder): RequestError | undefined {
+  checkPages(): RequestError | undefined {
     const maxBytes = this.#limits.maxWaitingBytes / 2;
     const isOver = (): boolean => this.#pageBytes + maxPageBytes > maxBytes;
-    if (isOver()) {
-      const error = overloaded(`${maxBytes} bytes of pages are in memory`);
-      this.#makeRoom(isOver, error, (other) => other.isPage && this.#isSlow(other));
-      if (isOver()) return error;
-    }
+    if (!isOver()) return undefined;
+    const error = overloaded(`${maxBytes} bytes of pages are in memory`);
+    this.#makeRoom(isOver, error, (other) => other.isPage && this.#isSlow(other));
+    return isOver() ? error : undefined;
+  }
+
+  /** Counts a page before it is read, as one of the maximum length. */
+  holdPage(holder: ByteHolder): RequestError | undefined {
+    const error = this.checkPages();
+    if (error !== undefined) return error;
     holder.isPage = true;
     return this.hold(holder, maxPageBytes);
   }

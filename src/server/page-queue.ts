@@ -20,7 +20,7 @@ interface Waiting {
 
 /** Lets few pages be read at a time, and one begin in each turn of the event loop. */
 export class PageQueue {
-  readonly #admission: Pick<Admission, "holdPage">;
+  readonly #admission: Admission;
   /** Longest wait first. */
   readonly #waiting: Waiting[] = [];
   #reading = 0;
@@ -28,7 +28,7 @@ export class PageQueue {
   #hasBegun = false;
   #isStopped = false;
 
-  constructor(admission: Pick<Admission, "holdPage">) {
+  constructor(admission: Admission) {
     this.#admission = admission;
   }
 
@@ -39,10 +39,10 @@ export class PageQueue {
   ): Promise<OperationResult> {
     if (this.#isStopped) return serverStopping;
     if (this.#waiting.length === maxWaiting) return tooManyWaiting;
-    const error = this.#admission.holdPage(request) ?? (await this.#wait(request));
+    const error = this.#admission.checkPages() ?? (await this.#wait(request));
     if (error !== undefined) return error;
     try {
-      return await work();
+      return this.#admission.holdPage(request) ?? (await work());
     } finally {
       this.#reading--;
       this.#next();
