@@ -124,20 +124,14 @@ function connectWithoutLog(
 ): SqliteDatabase {
   try {
     assertAlone(provider, path);
-  } catch (error) {
-    // Any other error means that nothing can be created there, as on a read-only disk.
-    if (isBusy(error)) throw error;
-  }
-  try {
     return connect(provider, path, prepare);
   } catch (error) {
     if (!isWriteFailure(error)) throw error;
-    try {
-      return connect(provider, path, prepare, { pragmas: exclusive + settings });
-    } catch (exclusiveError) {
-      if (isBusy(exclusiveError)) throw isUnwritable(error) ? error : exclusiveError;
-    }
-    if (!isUnwritable(error)) throw error;
+  }
+  try {
+    return connect(provider, path, prepare, { pragmas: exclusive + settings });
+  } catch (error) {
+    if (!isWriteFailure(error)) throw error;
     return connect(provider, toImmutable(path), prepare);
   }
 }
