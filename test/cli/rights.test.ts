@@ -4,6 +4,7 @@ import { digestToken, mintToken } from "../../src/auth/authenticator.ts";
 import type { ContractOperationId } from "../../src/core/contract.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import { containing, runCli } from "../helpers/run-cli.ts";
+import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 /** Starts a server with all operations, and a token that allows one of them. */
 async function startWithToken(operation: ContractOperationId) {
@@ -39,6 +40,7 @@ it("status and login accept it, and say that it may not create plants", async ()
   const env = { PLANTSTORE_TOKEN: token };
   const status = await runCli(["status", "--url", url], { env });
   expect(status.stdout).toContain("accepted, but may not create plants");
-  const login = await runCli(["login", "--url", url], { stdin: `${token}\n` });
+  const home = await createTemporaryDirectory();
+  const login = await runCli(["login", "--url", url], { home, stdin: `${token}\n` });
   expect(login).toExit(0, containing("the token may not create plants"));
 });
