@@ -140,8 +140,12 @@ describe("the tarball", () => {
         "bin/plantstore.js",
         "dist/THIRD-PARTY-LICENSES.txt",
         "dist/browser/client.js",
+        "dist/client.cjs",
+        "dist/client.d.cts",
         "dist/client.d.ts",
         "dist/client.js",
+        "dist/index.cjs",
+        "dist/index.d.cts",
         "dist/index.d.ts",
         "dist/index.js",
         "dist/main.js",
@@ -155,7 +159,7 @@ describe("the tarball", () => {
       ]),
     );
     const known =
-      /^(?:\.github\/CHANGELOG\.md|LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|(?:page|plants)\.(?:html|css)|[\w.-]+\.d\.ts|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
+      /^(?:\.github\/CHANGELOG\.md|LICENSE|README\.md|package\.json|bin\/plantstore\.js|dist\/(?:(?:browser\/)?[\w.-]+\.js|(?:page|plants)\.(?:html|css)|[\w.-]+\.d\.c?ts|(?:index|client)\.cjs|THIRD-PARTY-LICENSES\.txt|sbom\.cdx\.json|[\w-]+\.[17])|src\/manual\/(?:[\w-]+\.md|alerts\.yaml|dashboard\.json))$/;
     expect(paths.filter((path) => !known.test(path))).toEqual([]);
   });
 
