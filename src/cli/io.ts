@@ -10,6 +10,7 @@ export type InputStream = Readable & { readonly isTTY?: boolean | undefined };
 export type OutputStream = Writable & {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
 };
 
 /** Environment variables. */
@@ -70,6 +71,12 @@ export interface Io {
   onParentExit(handler: () => void): void;
   /** Ignores SIGUSR1, with which Node opens its debugger for every user of this machine. */
   keepDebuggerClosed(): void;
+  /**
+   * Shows text on the terminal with the pager of the user: the command `PAGER`, or `less`.
+   *
+   * @returns false if there is no pager
+   */
+  showPages(text: string): Promise<boolean>;
   /** Returns the maximum number of open files and sockets of this process; takes 5 ms. */
   readOpenFilesLimit(): number;
   /** Calls `handler` with each uncaught error; the process continues. */
@@ -140,12 +147,39 @@ export function createProcessIo(): Io {
     onParentExit,
     onHangUp: (handler) => void process.on("SIGHUP", handler),
     keepDebuggerClosed: () => void process.on("SIGUSR1", () => {}),
+    showPages,
     readOpenFilesLimit,
     onUncaught(handler) {
       process.on("uncaughtException", handler);
       process.on("unhandledRejection", handler);
     },
   };
+}
+
+/** What a shell exits with if a command does not exist. */
+const noSuchCommand = 127;
+
+async function showPages(text: string): Promise<boolean> {
+  const { PAGER } = process.env;
+  if (PAGER === "") return false;
+  const { spawn } = await import("node:child_process");
+  // As git sets it: with colours, without a screen of its own.
+  const env = { LESS: "FRX", ...process.env };
+  const shell = PAGER !== undefined;
+  const pager = spawn(PAGER ?? "less", { shell, stdio: ["pipe", "inherit", "inherit"], env });
+  pager.stdin.on("error", () => {}); // The user has quit before the end.
+  pager.stdin.end(text);
+  // Ctrl-C is for the pager.
+  const ignore = (): void => {};
+  process.on("SIGINT", ignore);
+  try {
+    return await new Promise((resolve) => {
+      pager.on("error", () => resolve(false));
+      pager.on("close", (code) => resolve(code !== noSuchCommand));
+    });
+  } finally {
+    process.off("SIGINT", ignore);
+  }
 }
 
 function readOpenFilesLimit(): number {

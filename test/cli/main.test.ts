@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { listCommands } from "../../.build/man-page.ts";
 import { listManualFiles, listTopics } from "../../src/cli/topics.ts";
+import { toTerminalText } from "../../src/cli/terminal/manual-text.ts";
+import { uncolored } from "../../src/cli/terminal/terminal.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 
 const commands = await listCommands();
@@ -163,6 +165,35 @@ describe("a topic of the manual", () => {
     const isText = (line: string) => !line.trimStart().startsWith("{");
     const lines = result.stdout.split("\n").filter(isText);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  it.each(topics)(
+    "%s is text on a terminal, without Markdown's links, fences and headings",
+    async (topic) => {
+      const { stdout } = await runCli(["help", topic], { terminals: allTerminals });
+      expect(stdout).not.toMatch(/^```|\]\(|\.md#/m);
+      const code = /^(?: {4}.*\n)+/gm;
+      expect(stdout.replaceAll(code, "")).not.toMatch(/^#/m);
+    },
+  );
+
+  it("names the topics behind links on a terminal, sets headings off, and indents code", async () => {
+    const palette = { ...uncolored, bold: (text: string) => `<${text}>` };
+    const text = [
+      "# Title\n",
+      "See [TLS and\nproxies](tls-and-proxies.md#cors), [bulk](bulk.md), [above](#title) and",
+      "[here](https://example.org/a).\n",
+      "```sh\nls [a](b.md)\n```\n",
+      "    # [x](bulk.md)\n",
+    ].join("\n");
+    const shown = [
+      "<Title>\n=====\n",
+      'See TLS and\nproxies (help tls-and-proxies), "help bulk", above and',
+      "here (https://example.org/a).\n",
+      "    ls [a](b.md)\n",
+      "    # [x](bulk.md)\n",
+    ].join("\n");
+    expect(toTerminalText(text, palette, ["bulk", "tls-and-proxies"])).toBe(shown);
   });
 
   it("prints a topic whatever its case", async () => {

@@ -366,3 +366,26 @@ describe("a bulk create that cannot connect", () => {
     },
   );
 });
+
+describe("on a terminal with few lines, help shows a topic", () => {
+  it.each([
+    [
+      "in the pager of the user, which a shell runs",
+      "PAGER='sed s/^/P:/'",
+      /^P:Many plants|^P:.*plants/m,
+    ],
+    ["in a pager that is quit at once", "PAGER='head -1'", /plants\r\n=?/],
+    ["without a pager if that does not exist", "PAGER=/nonexistent/pager", /Rejects\r\n-/],
+    ["without a pager if PAGER is empty", "PAGER=", /Rejects\r\n-/],
+  ])("%s, and succeeds", async (_, pager, expected) => {
+    const commands = `stty rows 10; ${pager} $PLANTSTORE help bulk; echo "exit $?"`;
+    const screen = await startSession(commands, home).finished;
+    expect(screen).toMatch(expected);
+    expect(screen).toContain("exit 0\r\n");
+  });
+
+  it("without a pager in a pipe, as it is", async () => {
+    const { stdout } = await runShell("plantstore help bulk | cat", { PAGER: "sed s/^/P:/" });
+    expect(stdout).toMatch(/^# /);
+  });
+});

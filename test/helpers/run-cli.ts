@@ -114,6 +114,7 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
     endBySignal: (name) => stderr.stream.write(`ended by ${name}`),
     onParentExit: (handler) => void parentHandlers.add(handler),
     onHangUp: (handler) => void hangUpHandlers.add(handler),
+    showPages: async () => false,
     readOpenFilesLimit: () => Infinity,
     keepDebuggerClosed: () => undefined,
     onUncaught: (handler) => void uncaughtHandlers.add(handler),

@@ -22,6 +22,7 @@ function createIo(env: Readonly<Record<string, string>> = {}): Io {
     platform: "linux",
     homeDirectory: "/home/fern",
     stderr,
+    showPages: async () => false,
     readOpenFilesLimit: () => 20_000,
   };
   return io as Io;
