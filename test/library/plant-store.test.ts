@@ -189,7 +189,7 @@ describe("startPlantStore", () => {
     ],
     [{ faults: { first: "fail" } }, TypeError, 'faults.first must be an array such as ["fail", '],
     [{ faults: { first: ["lose"] } }, TypeError, "faults.first must be one of fail, drop"],
-    [{ faults: { latency: 5 } }, TypeError, 'unknown option "faults.latency": did you mean'],
+    [{ faults: { latencyM: 5 } }, TypeError, 'unknown option "faults.latencyM": did you mean'],
     [{ faults: { dropRate: "5%" } }, TypeError, "faults.dropRate must"],
     [
       { faults: { latencyMs: 3_600_001 } },
@@ -431,7 +431,10 @@ describe("createClient", () => {
     [{ timeoutMs: 0 }, new RangeError(`${aTimeout} (got 0)`)],
     [{ timeoutMs: Number.NaN }, new RangeError(`${aTimeout} (got NaN)`)],
     [{ timeoutMs: 2 ** 31 }, new RangeError(`${aTimeout} (got 2147483648)`)],
-    [{ timeout: 5 } as object, new TypeError('unknown option "timeout": did you mean timeoutMs?')],
+    [
+      { timeoutM: 5 } as object,
+      new TypeError('unknown option "timeoutM": did you mean timeoutMs?'),
+    ],
     [
       { retry: 5 } as object,
       new TypeError('unknown option "retry": known: url, token, fetch, timeoutMs, retries, ca'),
