@@ -56,7 +56,7 @@ describe.each(["", "/v1"])("a server behind a Unix socket with the base path %j"
     await using server = await startSocketServer(basePath);
     const status = await run(["status", "--json"], server.url);
     expect(JSON.parse(status.stdout)).toMatchObject({ url: server.url, ok: true });
-    const openapi = await run(["openapi"], server.url);
+    const openapi = await run(["openapi", "--public-url", server.url], server.url);
     expect(JSON.parse(openapi.stdout)).toMatchObject({
       servers: [{ url: `http://localhost${basePath}` }],
     });
