@@ -44,8 +44,8 @@ interface AcceptedCall {
   readonly request: ServerRequest;
   /** The id in its path, as the client wrote it; empty for a path without one. */
   readonly id: string;
-  /** To be called after each wait. Resolves with an error if the request is not to be performed any more. */
-  readonly checkAgain: () => Promise<RequestError | undefined>;
+  /** To be called after each wait. Returns an error if the request is not to be performed any more; at once if it can. */
+  readonly checkAgain: () => RequestError | undefined | Promise<RequestError | undefined>;
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */
@@ -91,7 +91,7 @@ export function createOperations(options: OperationOptions): OperationFunctions 
       const work = prepare(call);
       if (work instanceof RequestError) return work;
       const run = operations[id].needs === "page" ? readPage : change;
-      return run(call, options, (body) => work(store, body));
+      return run(call, store, options, work);
     };
   const contract: OperationFunctions["contract"] = {
     create: perform("create", ({ request }) => prepareCreate(request, options)),
@@ -136,44 +136,54 @@ interface ContractOptions {
   readonly onBody?: ((request: ServerRequest, body: Uint8Array) => void) | undefined;
 }
 
-/** Changes the store within the limits of the server, unless the change fails on demand. A failure of the store is its result. */
+/** Changes the store as the body of a request says. */
 function change(
   { request, checkAgain }: AcceptedCall,
-  { admission, faults, maxBodyBytes, onBody, onError }: ContractOptions,
-  work: (body: Uint8Array) => ReturnType<Work>,
+  store: ServerBackend["store"],
+  options: ContractOptions,
+  work: Work,
 ): OperationResult | Promise<OperationResult> {
-  // Keeps nothing of the body.
-  const count = async (run: () => Promise<OperationResult>): Promise<OperationResult> => {
-    admission.changes.add(request);
-    try {
-      return await (faults === undefined ? run() : faults.perform(run, request.signal));
-    } catch (failure) {
-      onError(failure);
-      return describeFailure(failure, true);
-    } finally {
-      admission.changes.delete(request);
-    }
-  };
   const perform = (body: Uint8Array): OperationResult | Promise<OperationResult> => {
-    onBody?.(request, body);
-    const run = admission.checkChanges() ?? work(body);
-    return run instanceof RequestError ? run : count(run);
+    options.onBody?.(request, body);
+    const run = options.admission.checkChanges() ?? work(store, body);
+    return run instanceof RequestError ? run : count(request, options, run);
   };
-  return request.readBody<OperationResult>(maxBodyBytes, (body, hasWaited) => {
+  return request.readBody<OperationResult>(options.maxBodyBytes, (body, hasWaited) => {
     if (body instanceof RequestError) return body;
-    return hasWaited ? checkAgain().then((error) => error ?? perform(body)) : perform(body);
+    const error = hasWaited ? checkAgain() : undefined;
+    return error instanceof Promise
+      ? error.then((found) => found ?? perform(body))
+      : (error ?? perform(body));
   });
+}
+
+/** Counts a change while it is performed, unless it fails on demand. A failure of the store is its result. */
+async function count(
+  request: ServerRequest,
+  { admission, faults, onError }: ContractOptions,
+  run: () => Promise<OperationResult>,
+): Promise<OperationResult> {
+  admission.changes.add(request);
+  try {
+    return await (faults === undefined ? run() : faults.perform(run, request.signal));
+  } catch (failure) {
+    onError(failure);
+    return describeFailure(failure, true);
+  } finally {
+    admission.changes.delete(request);
+  }
 }
 
 /** Reads a page of plants when it is its turn. */
 function readPage(
   { request, checkAgain }: AcceptedCall,
+  store: ServerBackend["store"],
   { pages, faults }: ContractOptions,
-  work: (body: Uint8Array) => ReturnType<Work>,
+  work: Work,
 ): Promise<OperationResult> {
   const read = () =>
     pages.read(request, async () => {
-      const run = (await checkAgain()) ?? work(noBytes);
+      const run = (await checkAgain()) ?? work(store, noBytes);
       return run instanceof RequestError ? run : run();
     });
   return faults === undefined ? read() : faults.delay(read, request.signal);
