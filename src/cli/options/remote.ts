@@ -130,7 +130,7 @@ export const createOptions = {
   delimiter: option(
     "--delimiter <char>",
     "Every input is a table with this delimiter; tab for TSV",
-    { ...input, type: types.delimiter },
+    { ...input, type: types.delimiter, isHidden: true },
   ),
   isStrict: toggleFlag("--strict", "Reject records with unknown members", input),
   fromLine: option("--from-line <n>", "Skip records before line n (resumes a run)", {
@@ -162,6 +162,7 @@ export const createOptions = {
   concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
     ...sending,
     ...createManyOptions.concurrency,
+    isHidden: true,
   }),
 } as const satisfies Options;
 

@@ -6,17 +6,16 @@ import { createOptions, plantFlagList, plantOptions } from "../../options/remote
 
 export const createCommand: CommandBody = {
   description: `Creates plants: one from ${plantFlagList}, or those in files and standard input,
-as JSON in any layout, or as a table if the name ends in .csv or .tsv. Prints the
-Plant or the Error of one plant, and a line of JSON for each record of a file of
-records; --json prints lines always. You can run it again: plants that exist stay
-as they are.`,
+as JSON, or as a table if named .csv or .tsv. Prints the Plant or the Error of one
+plant, and a line of JSON for each record of a file of records; --json prints
+lines always. You can run it again: what exists stays as it is.`,
   options: { ...plantOptions, ...createOptions },
   examples: [
     "plantstore create --id 1 --name fern --tag pot",
     "plantstore create plants.csv --quiet --rejects rejects.csv",
     "tail -f plants.log | plantstore create --json -",
   ],
-  environment: describeVariables("PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"),
+  environment: describeVariables("PLANTSTORE_TOKEN"),
   exitCodes: {
     ...requestExitCodes,
     invalidPlant: "Invalid plant, found here or by the server",

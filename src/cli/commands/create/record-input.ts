@@ -50,6 +50,9 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
     const stats = path === "-" ? undefined : await statReadable(path, toInputName(path), hints);
+    if (stats?.isDirectory()) {
+      throw new CommandError("usage", `${path} cannot be read: it is a directory`);
+    }
     const size = stats?.isFile() ? stats.size : undefined;
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }
