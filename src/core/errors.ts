@@ -48,7 +48,6 @@ export interface ErrorRow {
 
 /** Every error number of the service, in the contract's order. Each is an {@link ErrorRow}. */
 export const errorTable = {
-  /** 40000: malformed HTTP. */
   malformedHttp: {
     error: 40000,
     when: "malformed HTTP",
@@ -56,7 +55,6 @@ export const errorTable = {
     remedy:
       "Use an HTTP client, and check that the URL starts with the right scheme, http or https.",
   },
-  /** 40001: body is not JSON (says at which byte). */
   notJson: {
     error: 40001,
     when: "body is not JSON (says at which byte)",
@@ -65,7 +63,6 @@ export const errorTable = {
     remedy:
       "Fix the JSON at that byte. Strings need double quotes; trailing commas are not allowed.",
   },
-  /** 40002: body is not UTF-8. */
   notUtf8: {
     error: 40002,
     when: "body is not UTF-8",
@@ -73,7 +70,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Encode the body in UTF-8.",
   },
-  /** 40003: body is empty. */
   emptyBody: {
     error: 40003,
     when: "body is empty",
@@ -81,7 +77,6 @@ export const errorTable = {
     only: ["create"],
     remedy: 'Send a plant such as {"id":1,"name":"fern"}.',
   },
-  /** 40004: JSON nested too deeply. */
   tooDeep: {
     error: 40004,
     when: "JSON nested too deeply",
@@ -89,7 +84,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Send only the plant. It needs one level.",
   },
-  /** 40005: duplicate member name. */
   duplicateMember: {
     error: 40005,
     when: "duplicate member name",
@@ -97,7 +91,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Remove one of them.",
   },
-  /** 40006: unpaired surrogate in a string. */
   loneSurrogate: {
     error: 40006,
     when: "unpaired surrogate in a string",
@@ -105,42 +98,36 @@ export const errorTable = {
     only: ["create"],
     remedy: String.raw`Write the pair, such as \ud83c\udf3f, or the character itself.`,
   },
-  /** 40100: no credential. */
   noCredential: {
     error: 40100,
     when: "no credential",
     next: "token",
     remedy: 'Send the header "Authorization: Bearer <ACCESS_TOKEN>".',
   },
-  /** 40101: malformed credential (scheme, two headers, characters). */
   malformedCredential: {
     error: 40101,
     when: "malformed credential (scheme, two headers, characters)",
     next: "token",
     remedy: 'Send exactly one header "Authorization: Bearer <ACCESS_TOKEN>".',
   },
-  /** 40102: unknown or revoked token. */
   unknownToken: {
     error: 40102,
     when: "unknown or revoked token",
     next: "token",
     remedy: "Use a token that was issued for this store.",
   },
-  /** 40103: expired token. */
   expiredToken: {
     error: 40103,
     when: "expired token",
     next: "token",
     remedy: "Ask the server's operator for a new token.",
   },
-  /** 40300: the token may not do this. */
   forbidden: {
     error: 40300,
     when: "the token may not do this",
     next: "token",
     remedy: "Use a token that allows the operation.",
   },
-  /** 40400: unknown path. */
   noSuchPath: {
     error: 40400,
     when: "unknown path",
@@ -148,7 +135,6 @@ export const errorTable = {
     status: 404,
     remedy: `Check the URL. The path of plants is ${operations.create.path}, after the base path if the server has one.`,
   },
-  /** 40401: no such plant. */
   noSuchPlant: {
     error: 40401,
     when: "no such plant",
@@ -156,7 +142,6 @@ export const errorTable = {
     only: ["delete"],
     remedy: "Check the id. If this repeats a delete, the plant is deleted.",
   },
-  /** 40500: method not allowed on this path. */
   noSuchMethod: {
     error: 40500,
     when: "method not allowed on this path",
@@ -164,14 +149,12 @@ export const errorTable = {
     status: 405,
     remedy: "Send a method that the header Allow names. Plants are created with POST.",
   },
-  /** 40800: request took too long to arrive. */
   requestTimeout: {
     error: 40800,
     when: "request took too long to arrive",
     next: "resend",
     remedy: "Send it again, which is safe.",
   },
-  /** 40900: id belongs to a different plant. */
   idTaken: {
     error: 40900,
     when: "id belongs to a different plant",
@@ -179,7 +162,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Choose another id, or start the server with --on-conflict replace.",
   },
-  /** 41300: body over the limit. */
   bodyTooLarge: {
     error: 41300,
     when: "body over the limit",
@@ -187,14 +169,12 @@ export const errorTable = {
     only: ["create"],
     remedy: "Send a smaller body, or start the server with a larger --max-body.",
   },
-  /** 41400: request target too long. */
   targetTooLong: {
     error: 41400,
     when: "request target too long",
     next: "server",
     remedy: "Shorten the path and the query.",
   },
-  /** 41500: content type is not application/json. */
   notJsonType: {
     error: 41500,
     when: "content type is not application/json",
@@ -202,7 +182,6 @@ export const errorTable = {
     only: ["create"],
     remedy: 'Send the header "Content-Type: application/json" once.',
   },
-  /** 41501: charset is not UTF-8. */
   notUtf8Charset: {
     error: 41501,
     when: "charset is not UTF-8",
@@ -210,7 +189,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Encode the body in UTF-8, and remove the charset.",
   },
-  /** 41502: body has a content coding. */
   contentCoding: {
     error: 41502,
     when: "body has a content coding",
@@ -218,7 +196,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Send the body uncompressed.",
   },
-  /** 41700: unsupported expectation. */
   expectation: {
     error: 41700,
     when: "unsupported expectation",
@@ -226,7 +203,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Remove the header, or send Expect: 100-continue.",
   },
-  /** 42200: body is not an object. */
   notObject: {
     error: 42200,
     when: "body is not an object",
@@ -234,7 +210,6 @@ export const errorTable = {
     only: ["create"],
     remedy: 'Send one object such as {"id":1,"name":"fern"}.',
   },
-  /** 42201: id missing. */
   idMissing: {
     error: 42201,
     when: "id missing",
@@ -242,7 +217,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Add an id. The server does not assign one.",
   },
-  /** 42202: id is not an integer. */
   idNotInteger: {
     error: 42202,
     when: "id is not an integer",
@@ -250,7 +224,6 @@ export const errorTable = {
     only: ["create", "delete"],
     remedy: "Write it in digits, without quotes and without a fraction.",
   },
-  /** 42203: id outside int64. */
   idOutOfRange: {
     error: 42203,
     when: "id outside int64",
@@ -258,7 +231,6 @@ export const errorTable = {
     only: ["create", "delete"],
     remedy: "Choose an id from -9223372036854775808 to 9223372036854775807.",
   },
-  /** 42204: name missing. */
   nameMissing: {
     error: 42204,
     when: "name missing",
@@ -266,7 +238,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Add a name. It can be empty.",
   },
-  /** 42205: name is not a string. */
   nameNotString: {
     error: 42205,
     when: "name is not a string",
@@ -274,7 +245,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Write the name in double quotes.",
   },
-  /** 42206: tag is not a string. */
   tagNotString: {
     error: 42206,
     when: "tag is not a string",
@@ -282,7 +252,6 @@ export const errorTable = {
     only: ["create"],
     remedy: "Write the tag in double quotes, or leave it out.",
   },
-  /** 42207: limit is not an integer from 1 to 1000. */
   limitInvalid: {
     error: 42207,
     when: "limit is not an integer from 1 to 1000",
@@ -290,7 +259,6 @@ export const errorTable = {
     only: ["list"],
     remedy: "Write it once and in digits, or leave it out.",
   },
-  /** 42208: after is not an int64. */
   afterInvalid: {
     error: 42208,
     when: "after is not an int64",
@@ -298,21 +266,18 @@ export const errorTable = {
     only: ["list"],
     remedy: "Write the id of a plant once and in digits, or leave it out.",
   },
-  /** 43100: headers too large. */
   headersTooLarge: {
     error: 43100,
     when: "headers too large",
     next: "server",
     remedy: "Send fewer headers.",
   },
-  /** 50000: unexpected error. */
   unexpected: {
     error: 50000,
     when: "unexpected error",
     next: "later",
     remedy: "Send it again. If it fails again, report it to the server's operator.",
   },
-  /** 50300: shutting down. */
   shuttingDown: {
     error: 50300,
     when: "shutting down",
@@ -320,7 +285,6 @@ export const errorTable = {
     retryAfterS: 1,
     remedy: "Wait for the seconds in Retry-After, then send it again.",
   },
-  /** 50301: overloaded or unavailable (nothing was done). */
   overloaded: {
     error: 50301,
     when: "overloaded or unavailable (nothing was done)",
@@ -328,7 +292,6 @@ export const errorTable = {
     retryAfterS: 1,
     remedy: "Wait for the seconds in Retry-After, then send it again.",
   },
-  /** 50302: the outcome is unknown. */
   outcomeUnknown: {
     error: 50302,
     when: "the outcome is unknown",
@@ -337,7 +300,6 @@ export const errorTable = {
     only: ["create", "delete"],
     remedy: "Send it again, which is safe: the same plant is stored, or deleted, once.",
   },
-  /** 50700: storage full or read-only. */
   storageFull: {
     error: 50700,
     when: "storage full or read-only",
