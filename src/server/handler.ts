@@ -99,27 +99,38 @@ export function createHandler(options: HandlerOptions): Handler {
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
     if (backend instanceof RequestError) return backend;
-    const { authenticator } = backend;
-    // Asked at first, and whenever the request has waited: for the start, its body or its turn.
-    const checkAgain = () => {
-      const askedAtMs = performance.now();
-      return authenticator.isFresh(digest, askedAtMs) ? check() : checkFresh(askedAtMs);
-    };
-    const checkFresh = async (askedAtMs: number): Promise<RequestError | undefined> => {
-      while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
-      return check();
-    };
-    const check = (): RequestError | undefined => {
-      const error = authenticator.check(digest, route.operation);
-      call.isTrusted = error === undefined || authenticator.accepts(digest);
-      return error ?? request.givenUp;
-    };
-    const checked = checkAgain();
+    const checked = checkAgain(call, digest, backend);
     const error = checked instanceof Promise ? await checked : checked;
     if (error !== undefined) return error;
+    const accepted = {
+      request,
+      id: route.id,
+      checkAgain: () => checkAgain(call, digest, backend),
+    };
     // A promise of a promise takes three turns of the microtask queue.
-    const result = await route.perform({ request, id: route.id, checkAgain }, backend);
+    const result = await route.perform(accepted, backend);
     return result;
+  }
+
+  /** Asked at first, and whenever the request has waited: for the start, its body or its turn. */
+  function checkAgain(call: Call, digest: string, backend: ServerBackend) {
+    const askedAtMs = performance.now();
+    const isFresh = backend.authenticator.isFresh(digest, askedAtMs);
+    return isFresh ? check(call, digest, backend) : refresh(call, digest, backend, askedAtMs);
+  }
+
+  async function refresh(call: Call, digest: string, backend: ServerBackend, askedAtMs: number) {
+    const { authenticator } = backend;
+    while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
+    return check(call, digest, backend);
+  }
+
+  function check(call: Call, digest: string, { authenticator }: ServerBackend) {
+    const { request, route } = call;
+    if (route.id === undefined) return undefined;
+    const error = authenticator.check(digest, route.operation);
+    call.isTrusted = error === undefined || authenticator.accepts(digest);
+    return error ?? request.givenUp;
   }
 
   async function waitForStart(): Promise<ServerBackend | RequestError> {
