@@ -224,7 +224,7 @@ describe("the help of a command", () => {
     ["serve", "3  Invalid plant in a seed, or the store is damaged"],
     ["create", "3  Invalid plant, found here or by the server"],
     ["ping", "6  The server is unavailable; a retry may succeed"],
-    ["verify", "3  The file is damaged"],
+    ["verify", "3  The file is damaged, or has triggers"],
     ["list", "6  The server or the store is unavailable; a retry may succeed"],
     ["delete", "8  Some of several deletions failed"],
     ["token revoke", "9  No such token"],

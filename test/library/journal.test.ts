@@ -192,7 +192,7 @@ describe("nextRequest()", () => {
   it.each<[options: object, message: string]>([
     [{ timeoutMs: 0 }, "timeoutMs must be a whole number from 1 to 86400000 (got 0)"],
     [{ timeoutMs: "5" }, "timeoutMs must be a whole number"],
-    [{ timeout: 5 }, 'unknown option "timeout": did you mean timeoutMs?'],
+    [{ timeoutM: 5 }, 'unknown option "timeoutM": did you mean timeoutMs?'],
   ])("rejects the options %o", async (options, message) => {
     await using store = await startPlantStore({ journal: 10 });
     await expect(store.nextRequest(options)).rejects.toThrow(message);

@@ -17,6 +17,7 @@ import {
 } from "../../../client/results.ts";
 import { findErrorRow, type RequestError } from "../../../core/errors.ts";
 import type { JsonValue } from "../../../core/json.ts";
+import { isError } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { exitCodes } from "../../command-error.ts";
@@ -78,8 +79,9 @@ export async function printOne(
   { id, tokenSource, details = [] }: AnswerContext,
   run: CreateRun,
 ): Promise<number> {
-  const response = answer instanceof Error || "status" in answer ? undefined : answer;
-  const result = "status" in answer && !(answer instanceof Error) ? answer : toItemResult(answer);
+  const isResult = !isError(answer) && "status" in answer;
+  const result = isResult ? answer : toItemResult(answer);
+  const response = isResult || isError(answer) ? undefined : answer;
   if (result.ok) {
     await printPlant(result, id, run);
     return exitCodes.done.code;
