@@ -17,7 +17,7 @@ import {
 import type { ServerFaults } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
 import type { PageQueue } from "./page-queue.ts";
-import { checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
+import { type BodyResult, checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
 import {
   describeFailure,
   type OperationResult,
@@ -143,18 +143,18 @@ function change(
   options: ContractOptions,
   work: Work,
 ): OperationResult | Promise<OperationResult> {
-  const perform = (body: Uint8Array): OperationResult | Promise<OperationResult> => {
-    options.onBody?.(request, body);
-    const run = options.admission.checkChanges() ?? work(store, body);
-    return run instanceof RequestError ? run : count(request, options, run);
-  };
-  return request.readBody<OperationResult>(options.maxBodyBytes, (body, hasWaited) => {
+  const use = (
+    body: BodyResult,
+    hasWaited: boolean,
+  ): OperationResult | Promise<OperationResult> => {
     if (body instanceof RequestError) return body;
     const error = hasWaited ? checkAgain() : undefined;
-    return error instanceof Promise
-      ? error.then((found) => found ?? perform(body))
-      : (error ?? perform(body));
-  });
+    if (error instanceof Promise) return error.then((found) => found ?? use(body, false));
+    options.onBody?.(request, body);
+    const run = error ?? options.admission.checkChanges() ?? work(store, body);
+    return run instanceof RequestError ? run : count(request, options, run);
+  };
+  return request.readBody(options.maxBodyBytes, use);
 }
 
 /** Counts a change while it is performed, unless it fails on demand. A failure of the store is its result. */
