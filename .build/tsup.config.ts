@@ -3,6 +3,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Options } from "tsup";
 
+/** The version is all that plantstore reads of its package.json: every command would load the rest. */
+const versionOnly: NonNullable<Options["esbuildPlugins"]>[number] = {
+  name: "version-only",
+  setup(build) {
+    build.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) => {
+      const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
+      return { contents: JSON.stringify({ version }), loader: "json" };
+    });
+  },
+};
+
 export const options: Options = {
   entry: {
     main: "src/cli/main.ts",
@@ -28,6 +39,7 @@ export const options: Options = {
   banner: { js: "const require = process.getBuiltinModule;" },
   // undici asks for its type. webpack would leave it in an ES module, which has none.
   define: { __filename: "undefined" },
+  esbuildPlugins: [versionOnly],
   dts: { entry: { index: "src/index.ts", client: "src/client.ts" } },
 };
 
@@ -41,16 +53,13 @@ export const browserOptions: Options = {
   minify: true,
   metafile: true,
   esbuildPlugins: [
+    versionOnly,
     {
       name: "browser-files",
       setup(build) {
         build.onResolve({ filter: /^\..*\.ts$/ }, ({ path, resolveDir }) => {
           const replacement = resolve(resolveDir, path.replace(/\.ts$/, ".browser.ts"));
           return existsSync(replacement) ? { path: replacement } : undefined;
-        });
-        build.onLoad({ filter: /[\\/]package\.json$/ }, ({ path }) => {
-          const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
-          return { contents: JSON.stringify({ version }), loader: "json" };
         });
       },
     },

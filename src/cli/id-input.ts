@@ -26,8 +26,7 @@ export async function* readIds(
   signal: AbortSignal,
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
-  const { createRecordReader } = await import("../records/json-reader.ts");
-  const { InputSyntaxError } = await import("../records/record-reader.ts");
+  const { createRecordReader, InputSyntaxError } = await import("../records/json-reader.ts");
   const chunks = readChunks("-", io, signal);
   const start = await readFirstLine(chunks);
   const source = { path: "-", maxBytes: maxBodyRange.max, command: "plantstore delete -" };

@@ -29,6 +29,9 @@ import {
 } from "./record-reader.ts";
 import { assertNoTable, TableFormat, toDelimiter } from "./table-reader.ts";
 
+// A command that loads this file late gets both from it: another entry would be another file of dist for every create.
+export { InputSyntaxError };
+
 /** Parts that may come next in an array. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd";
 
