@@ -9,7 +9,7 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** The one listener of a signal, for all that its abort ends: Node warns of more than ten. */
+/** The only listener of a signal, for everything that its abort ends: Node warns of more than ten. */
 class AbortListener extends Set<() => void> {
   handleEvent(): void {
     for (const act of this) act();
@@ -19,18 +19,17 @@ class AbortListener extends Set<() => void> {
 const listeners = new WeakMap<AbortSignal, AbortListener>();
 
 /**
- * Acts when a signal is aborted. The signal may outlive millions of requests, and must not keep any of them in memory.
- *
- * Does not use `AbortSignal.any`. Node 20: a long-lived signal keeps a part of every signal derived from it. Node 22: the same.
+ * Acts when a signal is aborted. The signal may outlive millions of requests, and must not keep any of them in memory, as
+ * `AbortSignal.any` does in Node 20 and 22: a signal keeps a part of every signal that is derived from it.
  *
  * @param act must not throw
- * @returns a function that ends this
+ * @returns a function that removes `act`
  */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   const listener = listeners.get(signal) ?? new AbortListener();
   listeners.set(signal, listener.add(act));
-  // Changes nothing if it listens already.
+  // Without effect if it listens already.
   signal.addEventListener("abort", listener);
   return () => {
     listener.delete(act);

@@ -6,7 +6,7 @@ export const maxSocketPathBytes = 103;
 
 /** `unix:/path/of.sock`, and a path of HTTP after another colon. */
 const unixUrl = /^unix:(\/[^:]+)(?::(\/.*)?)?$/s;
-/** Host of requests through a Unix socket, which have no other name. */
+/** Requests through a Unix socket need a host too. */
 const socketOrigin = "http://localhost";
 
 /** Parses the URL of a plant store, and removes slashes at its end. @throws InvalidValue */
@@ -14,14 +14,13 @@ export function parseBaseUrl(text: string): string {
   return text.startsWith("unix:") ? parseUnixUrl(text) : parseHttpUrl(text);
 }
 
-/** A URL without its scheme. */
-const bareHost = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/[\w./-]*)?$/i;
+const withoutScheme = /^(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:\/[\w./-]*)?$/i;
 
 /** Parses a URL as {@link parseBaseUrl}, but not of a Unix socket. @throws InvalidValue */
 export function parseHttpUrl(text: string): string {
   const url = parseUrl(text);
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    const advice = bareHost.test(text)
+    const advice = withoutScheme.test(text)
       ? `a URL with its scheme: write ${isLocalUrl(`http://${text}`) ? "http" : "https"}://${text}`
       : "a URL such as http://127.0.0.1:7526";
     throw invalid(text, advice);
@@ -75,20 +74,18 @@ export function parseUrl(text: string): URL | undefined {
 interface Endpoint {
   /** Identifies the server: scheme, host and port, or `unix:` and the path of a socket. */
   readonly origin: string;
-  /** Path of a Unix socket. */
   readonly socketPath?: string;
-  /** The URL for HTTP. */
   readonly httpUrl: string;
 }
 
-/** Returns where the requests of a valid URL go. */
+/** @param url a valid one */
 export function toEndpoint(url: string): Endpoint {
   const [, socketPath, path = ""] = unixUrl.exec(url) ?? [];
   if (socketPath === undefined) return { origin: new URL(url).origin, httpUrl: url };
   return { origin: `unix:${socketPath}`, socketPath, httpUrl: socketOrigin + path };
 }
 
-/** Returns the URL of a path below the base path of a plant store. @param path begins with a slash */
+/** Adds a path to the URL of a plant store. @param path begins with a slash */
 export function joinPath(baseUrl: string, path: string): string {
   const { socketPath, origin } = toEndpoint(baseUrl);
   const isRoot = socketPath !== undefined && baseUrl === origin;

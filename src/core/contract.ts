@@ -27,19 +27,17 @@ export const operations = {
 /** The name of a row of {@link operations}; metrics use it too. */
 export type OperationId = keyof typeof operations;
 
-/** The operations of the contract in each set. */
 export const contractOperations = {
   create: ["create"],
   all: ["create", "list", "delete"],
 } as const;
 
-/** The operations of the contract. */
 export type ContractOperationId = (typeof contractOperations)["all"][number];
 
-/** Title and version of the interface, in OpenAPI and in `plantstore --version`. */
+/** For OpenAPI and `plantstore --version`. */
 export const plantStoreInterface = { title: "plant store", version: "1.0.0" } as const;
 
-/** Header of the response to a create: its result. */
+/** Header of the response to a create. */
 export const resultHeader = "X-Plantstore-Result";
 
 /** Header of a create that only checks a token. The server logs its rejection at level `debug`, unless the token was rejected. */

@@ -32,7 +32,7 @@ export type NextStep =
 export interface ErrorRow {
   /** `error` of an Error body: the usual HTTP status times 100, plus a detail number. Never reused. */
   readonly error: number;
-  /** The condition that produces this error. */
+  /** The condition that causes it. */
   readonly when: string;
   /** The step that it asks of the client. */
   readonly next: NextStep;
@@ -322,18 +322,16 @@ export function toDerivedStatus(error: number): number {
 /** The name of a row of {@link errorTable}. */
 export type ErrorKind = keyof typeof errorTable;
 
-/** The names of all rows, in the order of the table. */
 export const errorKinds = Object.keys(errorTable) as readonly ErrorKind[];
 
-/** All rows, in the order of the table. */
 export const errorRows: readonly ErrorRow[] = Object.values(errorTable);
 
-/** Returns the row of a number; undefined for a number of another version or another service. */
+/** Returns undefined for a number of another version or another service. */
 export function findErrorRow(error: number): ErrorRow | undefined {
   return errorRows.find((row) => row.error === error);
 }
 
-/** Steps for numbers of a later version, by the status that they begin with; with another one, `fix`. */
+/** Steps for numbers of a later version, by the status that they begin with. All others are `fix`. */
 const stepByStatus: Readonly<Record<number, NextStep>> = {
   401: "token",
   403: "token",
@@ -354,18 +352,14 @@ export function toNextStep(error: number): NextStep {
   return findErrorRow(error)?.next ?? step;
 }
 
-/** The settings of a server that decide which errors it sends. */
-export interface FailingServer {
-  readonly onConflict: ConflictPolicy;
-  /** By default `create`. */
-  readonly operations?: OperationSet | undefined;
-}
-
-/** Returns the names of the errors that a server sends, in the order of the table. */
+/** Returns the names of the errors that a server with these settings sends, in the order of the table. */
 export function listErrorKinds({
   onConflict,
   operations: set = "create",
-}: FailingServer): readonly ErrorKind[] {
+}: {
+  readonly onConflict: ConflictPolicy;
+  readonly operations?: OperationSet | undefined;
+}): readonly ErrorKind[] {
   const served: readonly ContractOperationId[] = contractOperations[set];
   return errorKinds.filter((kind) => {
     const { only, next }: ErrorRow = errorTable[kind];
@@ -387,10 +381,9 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Names and values of headers. */
 export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 
-/** Maximum length of the `message` of an Error, in bytes of UTF-8. */
+/** Of the `message` of an Error, in UTF-8. */
 export const maxMessageBytes = 1000;
 
 /**
@@ -400,11 +393,8 @@ export const maxMessageBytes = 1000;
 export class RequestError {
   readonly name = "RequestError";
   readonly message: string;
-  /** The row of the table. */
   readonly kind: ErrorKind;
-  /** `error` of the Error body. */
   readonly error: number;
-  /** Headers of its response. */
   readonly headers: HeaderPairs;
 
   /**
@@ -435,7 +425,6 @@ export class RequestError {
   }
 }
 
-/** The error of a create whose id belongs to a different plant. */
 export function toIdTakenError(id: bigint): RequestError {
   return new RequestError(
     "idTaken",
@@ -443,17 +432,14 @@ export function toIdTakenError(id: bigint): RequestError {
   );
 }
 
-/** The error of a request for a plant that does not exist. */
 export function toNoSuchPlantError(id: bigint): RequestError {
   return new RequestError("noSuchPlant", `no plant has the id ${id}: check the id`);
 }
 
-/** Maximum UTF-8 bytes per UTF-16 code unit. */
-const maxUnitBytes = 3;
-
 /** Truncates text to {@link maxMessageBytes}, with an ellipsis at its end. */
 export function truncateMessage(message: string): string {
-  if (message.length * maxUnitBytes <= maxMessageBytes) return message;
+  // A UTF-16 code unit has at most three bytes.
+  if (message.length * 3 <= maxMessageBytes) return message;
   const encoder = new TextEncoder();
   if (encoder.encode(message).length <= maxMessageBytes) return message;
   const ellipsis = "…";

@@ -51,16 +51,10 @@ export interface OpenApiObject {
 type OpenApiValue = string | number | boolean | readonly OpenApiValue[] | OpenApiObject;
 
 /** Examples of failures, by name. */
-type Examples = Readonly<
-  Record<
-    string,
-    OpenApiObject & { readonly value: { readonly error: number; readonly message: string } }
-  >
->;
+type Examples = Readonly<Record<string, ReturnType<typeof toBadRequest>>>;
 
 /** Creates the description of a server. Equal servers get equal descriptions. */
 export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
-  const hasAll = server.operations === "all";
   return {
     openapi: "3.1.0",
     info: {
@@ -77,7 +71,7 @@ export function createOpenApiDocument(server: DescribedServer): OpenApiObject {
       schemas: {
         Plant: toSchema(plantSchema),
         NewPlant: describeNewPlant(),
-        ...(hasAll && { StoredPlant: describeNewPlant() }),
+        ...(server.operations === "all" && { StoredPlant: describeNewPlant() }),
         Error: describeError(server),
       },
       securitySchemes: {
@@ -108,18 +102,37 @@ function describePaths(server: DescribedServer): OpenApiObject {
 }
 
 function describeCreate(server: DescribedServer): OpenApiObject {
-  const { maxBodyBytes, onConflict } = server;
+  const { maxBodyBytes, onConflict, storeKind } = server;
   const isRejecting = onConflict === "reject";
-  const examples = { ...badRequests, ...(isRejecting && { idTaken: conflictExample }) };
+  const moss = '`{"id":1,"name":"moss"}` if the stored plant 1 is a fern';
+  const idTaken = toBadRequest(toIdTakenError(1n), moss);
+  const examples = { ...badRequests, ...(isRejecting && { idTaken }) };
   const results = ["created", "unchanged", ...(isRejecting ? [] : ["replaced"])];
   return {
     operationId: "createPlant",
     tags: ["plants"],
     summary: "Creates a new plant in the store",
-    description: toCreateDescription(server),
+    description: `\
+Creates a new plant in the store. A 200 means that the plant ${
+      storeKind === "memory"
+        ? "is in memory, until the server stops"
+        : "has been flushed to disk and survives a power failure"
+    }.
+
+Sending the same plant again returns 200 and writes nothing, so clients can safely retry if they did not receive a
+response. ${conflictWords[onConflict]}
+
+${toFailureDescription("create", server)}`,
     parameters: describeParameters(),
     requestBody: {
-      description: toBodyDescription(maxBodyBytes),
+      description: `\
+A NewPlant: JSON in UTF-8 with at most ${maxBodyBytes} bytes and ${maxNesting} levels.
+
+- \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`,
+  \`1e3\`. It is never rounded. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
+- Strings can be any, including the empty string. They are stored exactly. \`null\` is not a string: leave an optional member out.
+- Unknown members are ignored. Duplicate members are rejected.
+- A charset other than UTF-8 and a compressed body are rejected. \`Accept\` is ignored.`,
       required: true,
       content: toContent(toReference("NewPlant"), goodRequests),
     },
@@ -127,11 +140,10 @@ function describeCreate(server: DescribedServer): OpenApiObject {
       200: {
         description: "plant response",
         headers: {
-          [resultHeader]: {
-            description: "Result of the create. `unchanged`: the same plant was already stored",
-            required: true,
-            schema: { type: "string", enum: results },
-          },
+          [resultHeader]: requireHeader(
+            "Result of the create. `unchanged`: the same plant was already stored",
+            { enum: results },
+          ),
           ...commonHeaders,
         },
         content: toContent(toReference("Plant"), goodResponses),
@@ -142,11 +154,19 @@ function describeCreate(server: DescribedServer): OpenApiObject {
 }
 
 function describeList(server: DescribedServer): OpenApiObject {
+  const badLimit = readPageQuery("limit=0") as RequestError;
+  const limitInvalid = toBadRequest(badLimit, "`GET /plants?limit=0`");
+  const plants = Object.values(goodRequests).map(({ value }) => value);
   return {
     operationId: "listPlants",
     tags: ["plants"],
     summary: "Lists the plants in the order of their ids",
-    description: toListDescription(server),
+    description: `\
+Lists the plants in the order of their ids, in pages. If more plants follow, the header \`Link\` names the next page. A page
+ends before its limit at about 1 MiB, and has at least one plant if one follows. One page is one snapshot, several are not:
+a later page can be empty. A parameter that is given twice is rejected, and other parameters are ignored.
+
+${toFailureDescription("list", server)}`,
     parameters: describeParameters("limit", "after"),
     responses: {
       200: {
@@ -159,20 +179,34 @@ function describeList(server: DescribedServer): OpenApiObject {
           },
           ...commonHeaders,
         },
-        content: toContent({ type: "array", items: toReference("StoredPlant") }, pageExamples),
+        content: toContent(
+          { type: "array", items: toReference("StoredPlant") },
+          { plants: { summary: "Two plants", value: plants } },
+        ),
       },
-      ...describeFailures("list", server, { limitInvalid: badLimitExample, noCredential }),
+      ...describeFailures("list", server, { limitInvalid, noCredential }),
     },
   };
 }
 
 function describeDelete(server: DescribedServer): OpenApiObject {
-  const examples = { noSuchPlant: absentExample, idNotInteger: badIdExample, noCredential };
+  const absent = "`DELETE /plants/1` if no plant has the id 1";
+  const examples = {
+    noSuchPlant: toBadRequest(toNoSuchPlantError(1n), absent),
+    idNotInteger: toBadRequest(readId("fern") as RequestError, "`DELETE /plants/fern`"),
+    noCredential,
+  };
   return {
     operationId: "deletePlant",
     tags: ["plants"],
     summary: "Deletes a plant from the store",
-    description: toDeleteDescription(server),
+    description: `\
+Deletes a plant from the store. A 204 means that the plant is gone${server.storeKind === "memory" ? "" : ", also after a power failure"}.
+
+If no plant has the id, the failure is ${errorTable.noSuchPlant.error}. A client that repeats a delete because it did not receive a response
+takes that as done.
+
+${toFailureDescription("delete", server)}`,
     parameters: describeParameters("id"),
     responses: {
       204: { description: "the plant is deleted", headers: commonHeaders },
@@ -181,53 +215,42 @@ function describeDelete(server: DescribedServer): OpenApiObject {
   };
 }
 
-/** Describes the parameters of an operation, with the header that every operation has. */
+/** Describes parameters, and the header that every operation has. As in the contract, the format of an int64 states its range. */
 function describeParameters(...names: readonly ParameterName[]): OpenApiObject[] {
-  return [
-    ...names.map(describeParameter),
-    {
-      name: "X-Request-Id",
-      in: "header",
-      description: "Id of the request, for the response and the log of the server",
-      schema: { type: "string" },
-    },
-  ];
-}
-
-/** As in the contract, the format of an int64 states its range. */
-function describeParameter(name: ParameterName): OpenApiObject {
-  const { in: location, description, min, max, example, ...others } = parameterRules[name];
-  const range =
-    max === int64Max ? { format: "int64" } : { minimum: Number(min), maximum: Number(max) };
-  return {
-    name,
-    in: location,
-    ...(location === "path" && { required: true }),
-    description,
-    schema: {
-      type: "integer",
-      ...range,
-      ...("default" in others && { default: Number(others.default) }),
-    },
-    example,
+  const described = names.map((name) => {
+    const { in: location, description, min, max, example, ...others } = parameterRules[name];
+    const range =
+      max === int64Max ? { format: "int64" } : { minimum: Number(min), maximum: Number(max) };
+    const fallback = "default" in others && { default: Number(others.default) };
+    return {
+      name,
+      in: location,
+      ...(location === "path" && { required: true }),
+      description,
+      schema: { type: "integer", ...range, ...fallback },
+      example,
+    };
+  });
+  const requestId = {
+    name: "X-Request-Id",
+    in: "header",
+    description: "Id of the request, for the response and the log of the server",
+    schema: { type: "string" },
   };
+  return [...described, requestId];
 }
 
+/** Describes all failures as one, or those of each status that an error number begins with. */
 function describeFailures(
   id: ContractOperationId,
   server: DescribedServer,
   examples: Examples,
 ): OpenApiObject {
-  return server.statusMode === "http"
-    ? describeFailuresByStatus(listFailures(id, server), examples)
-    : { 400: describeFailure("unexpected error", allHeaders, examples) };
-}
-
-/** One response for each status that an error number begins with. */
-function describeFailuresByStatus(
-  failures: readonly ErrorRow[],
-  examples: Examples,
-): OpenApiObject {
+  if (server.statusMode !== "http") {
+    const headers = { ...challengeHeader, ...retryHeader };
+    return { 400: describeFailure("unexpected error", headers, examples) };
+  }
+  const failures = listFailures(id, server);
   const statuses = new Set(failures.map(({ error }) => toDerivedStatus(error)));
   return Object.fromEntries(
     [...statuses].map((status) => {
@@ -260,12 +283,10 @@ function describeFailure(
 const hasChallenge = ({ next }: ErrorRow): boolean => next === "token";
 const hasRetryAfter = ({ retryAfterS }: ErrorRow): boolean => retryAfterS !== undefined;
 
-/** Lists the numbers of rows. */
 function listNumbers(has: (row: ErrorRow) => boolean): string {
   return joinWords(errorRows.filter(has).map(({ error }) => `${error}`));
 }
 
-/** Rows of the error table that belong to an operation of a server. */
 function listFailures(id: ContractOperationId, server: DescribedServer): readonly ErrorRow[] {
   const rows: readonly ErrorRow[] = listErrorKinds(server).map((kind) => errorTable[kind]);
   return rows.filter(({ status, only }) => status === undefined && (only?.includes(id) ?? true));
@@ -285,25 +306,19 @@ const retryHeader = {
   },
 };
 
-const allHeaders = { ...challengeHeader, ...retryHeader };
-
 const commonHeaders = {
-  "Cache-Control": {
-    description: "Responses must not be cached",
-    required: true,
-    schema: { type: "string", const: "no-store" },
-  },
-  "X-Content-Type-Options": {
-    description: "Clients must not guess another content type",
-    required: true,
-    schema: { type: "string", const: "nosniff" },
-  },
-  "X-Request-Id": {
-    description: "The id that the client sent, or a new one. The log of the server repeats it",
-    required: true,
-    schema: { type: "string" },
-  },
+  "Cache-Control": requireHeader("Responses must not be cached", { const: "no-store" }),
+  "X-Content-Type-Options": requireHeader("Clients must not guess another content type", {
+    const: "nosniff",
+  }),
+  "X-Request-Id": requireHeader(
+    "The id that the client sent, or a new one. The log of the server repeats it",
+  ),
 };
+
+function requireHeader(description: string, rule: OpenApiObject = {}): OpenApiObject {
+  return { description, required: true, schema: { type: "string", ...rule } };
+}
 
 function toContent(schema: OpenApiObject, examples: OpenApiObject): OpenApiObject {
   const hasExamples = Object.keys(examples).length > 0;
@@ -346,105 +361,43 @@ function toSchema(schema: z.ZodMiniType): OpenApiObject {
   return described as OpenApiObject;
 }
 
-/** Describes the service. */
 function toServiceDescription(server: DescribedServer): string {
   const { statusMode, storeKind, notice } = server;
   const names = contractOperations[server.operations ?? "create"].map(
     (id) => `\`${operations[id].method} ${operations[id].path}\``,
   );
   const isOne = names.length === 1;
-  const count = isOne
-    ? `one operation: ${names[0]}`
-    : `${names.length} operations: ${joinWords(names)}`;
+  const count = isOne ? "one operation" : `${names.length} operations`;
   return `\
-A ${storeKind === "memory" ? "volatile" : "durable"} store of plants with ${count}. Every request needs a bearer token. Every
-failure of ${isOne ? "the" : "an"} operation has ${failureStatus[statusMode ?? "contract"]} and an Error; its \`error\` identifies the failure.${
+A ${storeKind === "memory" ? "volatile" : "durable"} store of plants with ${count}: ${joinWords(names)}. Every request needs a bearer token. Every
+failure of ${isOne ? "the" : "an"} operation has ${statusMode === "http" ? "its usual HTTP status" : "status 400"} and an Error; its \`error\` identifies the failure.${
     notice === undefined ? "" : `\n\n${notice}`
   }`;
 }
 
-/** The status of a failure, in words. */
-const failureStatus: Readonly<Record<StatusMode, string>> = {
-  contract: "status 400",
-  http: "its usual HTTP status",
-};
-
-/** Describes the token. */
 const credentialDescription = `\
 Send \`Authorization: Bearer <ACCESS_TOKEN>\` exactly once with each request. The scheme is case-insensitive. The server
 checks the token before it reads the body, and ignores tokens in the query or the body. The server's operator issues
 tokens. Tokens issued by plantstore start with \`pst_\`.`;
 
-/** Describes the body of a create. */
-function toBodyDescription(maxBodyBytes: number): string {
-  return `\
-A NewPlant: JSON in UTF-8 with at most ${maxBodyBytes} bytes and ${maxNesting} levels.
-
-- \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`,
-  \`1e3\`. It is never rounded. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
-- Strings can be any, including the empty string. They are stored exactly. \`null\` is not a string: leave an optional member out.
-- Unknown members are ignored. Duplicate members are rejected.
-- A charset other than UTF-8 and a compressed body are rejected. \`Accept\` is ignored.`;
-}
-
-/** Describes the status of failures and their numbers. */
-const failureWords: Readonly<Record<StatusMode, string>> = {
-  contract: `\
-Every failure has status 400. \`error\` is the usual HTTP status of the failure times 100, plus a detail number. Numbers are
-never reused:`,
-  http: `\
-This server runs with \`--status-mode http\`: the status of a failure is the one that its \`error\` begins with. In the plant
-store contract, every failure has status 400. \`error\` is the status times 100, plus a detail number. Numbers are never reused:`,
-};
-
-/** Describes the numbers of an operation's failures. */
 function toFailureDescription(id: ContractOperationId, server: DescribedServer): string {
+  const status =
+    server.statusMode === "http"
+      ? `\
+This server runs with \`--status-mode http\`: the status of a failure is the one that its \`error\` begins with. In the plant
+store contract, every failure has status 400. \`error\` is the status times 100, plus a detail number. Numbers are never reused:`
+      : `\
+Every failure has status 400. \`error\` is the usual HTTP status of the failure times 100, plus a detail number. Numbers are
+never reused:`;
+  const rows = listFailures(id, server).map(({ error, when }) => `| ${error} | ${when} |`);
   return `\
-${failureWords[server.statusMode ?? "contract"]}
+${status}
 
 | error | when |
 | --- | --- |
-${listFailures(id, server)
-  .map(({ error, when }) => `| ${error} | ${when} |`)
-  .join("\n")}
+${rows.join("\n")}
 
 If several rules are broken, \`message\` names all of them, and \`error\` is the first one in the table.`;
-}
-
-function toCreateDescription(server: DescribedServer): string {
-  const { onConflict, storeKind } = server;
-  const durability =
-    storeKind === "memory"
-      ? "is in memory, until the server stops"
-      : "has been flushed to disk and survives a power failure";
-  return `\
-Creates a new plant in the store. A 200 means that the plant ${durability}.
-
-Sending the same plant again returns 200 and writes nothing, so clients can safely retry if they did not receive a
-response. ${conflictWords[onConflict]}
-
-${toFailureDescription("create", server)}`;
-}
-
-function toListDescription(server: DescribedServer): string {
-  return `\
-Lists the plants in the order of their ids, in pages. If more plants follow, the header \`Link\` names the next page. A page
-ends before its limit at about 1 MiB, and has at least one plant if one follows. One page is one snapshot, several are not:
-a later page can be empty. A parameter that is given twice is rejected, and other parameters are ignored.
-
-${toFailureDescription("list", server)}`;
-}
-
-function toDeleteDescription(server: DescribedServer): string {
-  const durability =
-    server.storeKind === "memory" ? "is gone" : "is gone, also after a power failure";
-  return `\
-Deletes a plant from the store. A 204 means that the plant ${durability}.
-
-If no plant has the id, the failure is ${errorTable.noSuchPlant.error}. A client that repeats a delete because it did not receive a response
-takes that as done.
-
-${toFailureDescription("delete", server)}`;
 }
 
 const conflictWords: Readonly<Record<ConflictPolicy, string>> = {
@@ -455,18 +408,9 @@ clients send different plants with one id at the same time, exactly one create s
 A different plant with the same \`id\` replaces the stored plant.`,
 };
 
-/** Examples of valid bodies. */
 const goodRequests = {
   fern: { summary: "A plant", value: { id: 1, name: "fern" } },
   tagged: { summary: "With a tag", value: { id: 2, name: "monstera", tag: "pot" } },
-};
-
-/** Examples of pages: {@link goodRequests} after they were created. */
-const pageExamples = {
-  plants: {
-    summary: "Two plants",
-    value: Object.values(goodRequests).map(({ value }) => value),
-  },
 };
 
 /** Responses to {@link goodRequests}. */
@@ -491,22 +435,6 @@ const badRequests = {
   notJson: toBadBody(`{"id":1,"name":'fern'}`),
   noCredential,
 };
-
-/** Example for the policy `reject`. */
-const conflictExample = toBadRequest(
-  toIdTakenError(1n),
-  '`{"id":1,"name":"moss"}` if the stored plant 1 is a fern',
-);
-
-const badLimitExample = toBadRequest(
-  readPageQuery("limit=0") as RequestError,
-  "`GET /plants?limit=0`",
-);
-const badIdExample = toBadRequest(readId("fern") as RequestError, "`DELETE /plants/fern`");
-const absentExample = toBadRequest(
-  toNoSuchPlantError(1n),
-  "`DELETE /plants/1` if no plant has the id 1",
-);
 
 function toBadBody(body: string) {
   return toBadRequest(readNewPlant(new TextEncoder().encode(body)) as RequestError, `\`${body}\``);

@@ -10,16 +10,13 @@ interface ParameterRule {
   readonly description: string;
   readonly min: bigint;
   readonly max: bigint;
-  /** The error of a text that is not an integer. */
   readonly notInteger: ErrorKind;
-  /** The error of an integer outside the range. */
   readonly outOfRange: ErrorKind;
   readonly default?: bigint;
-  /** For examples and clients: a value that is often used. */
+  /** For the interface description: a value that is often used. */
   readonly example: number;
 }
 
-/** The rules of every parameter. */
 export const parameterRules = {
   id: {
     in: "path",
@@ -51,7 +48,6 @@ export const parameterRules = {
   },
 } as const satisfies Record<string, ParameterRule>;
 
-/** The name of a parameter. */
 export type ParameterName = keyof typeof parameterRules;
 
 /** Reads the id in a path, as the client wrote it. @returns a RequestError for an invalid one */

@@ -19,7 +19,7 @@ export type PlantInput = Omit<NewPlant, "id"> & { readonly id: bigint | number }
 
 /** Body of an error response. */
 export interface ErrorBody {
-  /** A number of the error table; another service can send any int32. */
+  /** A number of the error table. Another service can send any int32. */
   readonly error: number;
   /** One line of text. */
   readonly message: string;
@@ -28,10 +28,7 @@ export interface ErrorBody {
 /** T with a value for every member, so that an optional member cannot be forgotten. */
 export type AllMembers<T> = { readonly [Member in keyof Required<T>]: T[Member] };
 
-/**
- * Follows each function that handles the members one by one: it does not compile if T has members besides the named ones. The
- * error names them.
- */
+/** Stands below a function that handles each member of T. If T has further members, the compiler names them in an error. */
 export type Handles<T, Named extends keyof T> = keyof T extends Named
   ? unknown
   : Exclude<keyof T, Named>;
@@ -122,12 +119,11 @@ export function toInteger(text: string): bigint | undefined {
   return value < int64Min ? int64Min - 1n : value;
 }
 
-/** Returns whether a text is a JSON number. */
 export function isJsonNumber(text: string): boolean {
   return numberParts.test(text);
 }
 
-/** Uses a loop because `/0+$/` takes quadratic time on long runs of zeros before another digit. */
+/** `/0+$/` would take quadratic time for long runs of zeros before another digit. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end--;

@@ -63,14 +63,11 @@ export function inspectMembers(
   nameMember: NameMember = String,
 ): PlantReading {
   const plant = validateNewPlant(value, problems, nameMember);
-  if (!isObject(value)) return { plant, unknownMembers };
-  const id = plant instanceof RequestError ? findId(value, problems) : plant.id;
+  const isAmbiguous = problems.some(({ kind }) => kind === "duplicateMember");
+  if (!isObject(value) || isAmbiguous) return { plant, unknownMembers };
+  const isValid = !(plant instanceof RequestError);
+  const id = isValid ? plant.id : newPlantSchema.shape.id.safeParse(toCandidate(value).id).data;
   return { plant, id, unknownMembers };
-}
-
-function findId(members: JsonMembers, found: readonly Problem[]): bigint | undefined {
-  if (found.some(({ kind }) => kind === "duplicateMember")) return undefined;
-  return newPlantSchema.shape.id.safeParse(toCandidate(members).id).data;
 }
 
 /**
@@ -85,7 +82,7 @@ export function validateNewPlant(
   nameMember: NameMember = String,
 ): NewPlant | RequestError {
   if (!isObject(value)) {
-    const message = `expected an object such as {"id":1,"name":"fern"} but found ${describeValue(value)}`;
+    const message = `expected an object such as {"id":1,"name":"fern"} but found ${describeJson(value)}`;
     return RequestError.naming([...found, { kind: "notObject", message }]);
   }
   const result = newPlantSchema.safeParse(toCandidate(value));
@@ -108,7 +105,7 @@ function toProblem(
   if (value === undefined && missing !== undefined) {
     return { kind: missing, message: `${nameMember(member)} is missing: add ${mustBe}` };
   }
-  const message = `${nameMember(member)} must be ${mustBe} (got ${describeValue(value)})`;
+  const message = `${nameMember(member)} must be ${mustBe} (got ${describeJson(value)})`;
   return { kind: isWrongType ? wrongType : outOfRange, message };
 }
 
@@ -196,7 +193,7 @@ function describeNumber(text: string): string {
 }
 
 /** Describes a value for a message. Does not quote strings: one could be a secret, where a member is expected. */
-function describeValue(value: JsonValue | undefined): string {
+function describeJson(value: JsonValue | undefined): string {
   if (value instanceof JsonNumber) return describeNumber(value.text);
   return typeof value === "string" ? "a string" : String(value?.is);
 }
@@ -222,7 +219,6 @@ export const errorBodySchema = z.object({
   message: z.string().check(z.describe("The problem, its place and how to fix it, on one line")),
 } satisfies Shape<ErrorBody>);
 
-/** The names of all members of a NewPlant. */
 export const memberNames = Object.keys(newPlantSchema.shape) as readonly (keyof NewPlant)[];
 
 /** Rules of a member. The schema checks them. */
@@ -235,11 +231,9 @@ interface MemberRules {
   readonly wrongType: ErrorKind;
   /** The error of any other invalid value. */
   readonly outOfRange?: ErrorKind;
-  /** True for a number in JSON. */
   readonly isNumber?: true;
 }
 
-/** The rules of every member. */
 const memberRules: Readonly<Record<keyof NewPlant, MemberRules>> = {
   id: {
     mustBe: `an integer from ${int64Min} to ${int64Max}`,

@@ -32,14 +32,8 @@ export interface CreateEntry {
   readonly onConflict: ConflictPolicy;
 }
 
-/** A deletion in a commit. */
-interface DeleteEntry {
-  readonly kind: "delete";
-  readonly id: bigint;
-}
-
-/** A change in a commit, told apart by its `kind`. */
-export type CommitEntry = CreateEntry | DeleteEntry;
+/** A change in a commit. */
+export type CommitEntry = CreateEntry | { readonly kind: "delete"; readonly id: bigint };
 
 /** A stored token, which never includes the token itself. */
 export interface TokenRecord {
@@ -69,10 +63,8 @@ export interface TokenState {
   readonly tokens?: readonly TokenRecord[] | undefined;
 }
 
-/** A token and the times that end it. */
 export type EndedToken = Pick<TokenRecord, "digest" | "expiresAtMs" | "revokedAtMs">;
 
-/** Selects plants. */
 export interface PlantFilter {
   /** Selects only plants with a larger id. */
   readonly afterId?: bigint | undefined;
@@ -80,18 +72,15 @@ export interface PlantFilter {
   readonly tag?: string | undefined;
 }
 
-/** Selects the plants to list. */
 export interface PlantQuery extends PlantFilter {
   /** Maximum number of plants; at least 1, or infinite. */
   readonly limit: number;
 }
 
 interface StoreParts {
-  /** Resolves with the plant of an id. */
   get(id: bigint): Promise<NewPlant | undefined>;
   /** Resolves with the first plants in the order of their ids, at most a page of them (see store/pages.ts). */
   list(query: PlantQuery): Promise<readonly NewPlant[]>;
-  /** Resolves with the number of plants. */
   count(filter: PlantFilter): Promise<number>;
   /** Resolves if a create could be stored now; rejects with the reason otherwise. */
   checkWritable(): Promise<void>;
@@ -131,7 +120,6 @@ export interface PlantStore extends StoreParts {
   listCommitted(query: PlantQuery): Promise<readonly NewPlant[]>;
 }
 
-/** A store to read. */
 export type StoreReader = Pick<PlantStore, "get" | "list" | "count" | "listTokens" | "close">;
 
 /**
@@ -154,7 +142,6 @@ export interface StoreEngine extends StoreParts {
   emptyLog?(): Promise<void>;
 }
 
-/** How the engine of a store is opened. */
 export interface EngineOptions {
   /** Rejects a missing store instead of creating it. Default: false. */
   readonly mustExist?: boolean;
