@@ -17,7 +17,7 @@ import { type Io, writeText } from "./io.ts";
 import { commonFlags, type Option, toLongFlag, versionFlag } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
-import { listTopics } from "./topics.ts";
+import { listGuides, listReference, listTopics } from "./topics.ts";
 
 /** Code of the error that ends the parsing for `--version`. */
 const versionCode = "commander.version";
@@ -107,7 +107,8 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     .description(toParagraphs(command.description).join("\n\n"))
     .addHelpText("after", () =>
       [
-        isRoot ? toList("Topics:", listTopics(), topicNote, commander) : "",
+        isRoot ? toList("Guides:", listGuides(), undefined, commander) : "",
+        isRoot ? toList("Reference:", listReference(), topicNote, commander) : "",
         toList("Environment (empty means unset):", environment, variables, commander),
         toList("Exit codes:", toExitCodeItems(command), exitCodesNote, commander),
         ["\nExamples:", ...command.examples, ""].join("\n  ").trimEnd(),

@@ -8,12 +8,29 @@ const extension = ".md";
 /** Paths in the package of the topics that are outside of the manual, by name. */
 const otherTopics: ReadonlyMap<string, string> = new Map([["changelog", ".github/CHANGELOG.md"]]);
 
-/** The names of the topics, with their titles. */
+/** Topics that a reader follows from the top. The others are for looking something up. */
+const guides: readonly string[] = ["try", "test", "nightly", "run"];
+
+/** The names of all topics, with their titles. */
 export function listTopics(): readonly Item[] {
+  return [...listGuides(), ...listReference()];
+}
+
+/** Those of the guides. */
+export function listGuides(): readonly Item[] {
+  return guides.map(withTitle);
+}
+
+/** Those of the reference, in alphabetical order. */
+export function listReference(): readonly Item[] {
   const files = listManual().filter((file) => file.endsWith(extension));
   const names = files.map((file) => file.slice(0, -extension.length));
   const all = [...names, ...otherTopics.keys()].toSorted();
-  return all.map((name) => [name, /^# (.*)/.exec(readTopic(name) ?? "")?.[1] ?? ""]);
+  return all.filter((name) => !guides.includes(name)).map(withTitle);
+}
+
+function withTitle(name: string): Item {
+  return [name, /^# (.*)/.exec(readTopic(name) ?? "")?.[1] ?? ""];
 }
 
 /** The names of the other files, such as `alerts.yaml`. */

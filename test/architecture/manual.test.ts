@@ -70,8 +70,8 @@ it("the README begins with the commands that start and test the server", () => {
   expect(commands.slice(0, 2)).toEqual(["npm ci && npm start", "npm ci && npm test"]);
 });
 
-it("the README has at most 1,300 words", () => {
-  expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(1300);
+it("the README has at most 1,200 words", () => {
+  expect(readme.trim().split(/\s+/).length).toBeLessThanOrEqual(1200);
 });
 
 it("the README names the versions of Node.js in package.json", () => {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { listCommands } from "../../.build/man-page.ts";
-import { listManualFiles, listTopics } from "../../src/cli/topics.ts";
+import { listManualFiles, listReference, listTopics } from "../../src/cli/topics.ts";
 import { toTerminalText } from "../../src/cli/terminal/manual-text.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
@@ -84,7 +84,8 @@ describe("help", () => {
       "Commands that open a store, or with --url talk to a server",
       "Commands that open a store",
       "Other commands",
-      "Topics",
+      "Guides",
+      "Reference",
       "Examples",
     ]);
     const members = Object.fromEntries(groups) as Record<string, readonly string[]>;
@@ -206,11 +207,23 @@ describe("a topic of the manual", () => {
 
   it("is in the list of help", async () => {
     const { stdout } = await runCli(["--help"]);
-    const [, list = ""] =
-      /^Topics:\n((?: {2}.*\n)+?) {2}"plantstore help TOPIC"/m.exec(stdout) ?? [];
-    const rows = list.trim().split("\n");
-    expect(rows.map((row) => row.trim().split(/ {2,}/))).toEqual(listTopics());
-    expect(listTopics()).toContainEqual(["tls-and-proxies", "TLS and proxies"]);
+    const readRows = (pattern: RegExp): string[][] => {
+      const [, list = ""] = pattern.exec(stdout) ?? [];
+      return list
+        .trim()
+        .split("\n")
+        .map((row) => row.trim().split(/ {2,}/));
+    };
+    const rows = "((?: {2}.*\\n)+?)";
+    expect(readRows(new RegExp(`^Guides:\n${rows}\n`, "m"))).toEqual([
+      ["try", "Try it on a documentation site"],
+      ["test", "Test an API client"],
+      ["nightly", "Send a file every night"],
+      ["run", "Run a server"],
+    ]);
+    const reference = readRows(new RegExp(`^Reference:\n${rows} {2}"plantstore help TOPIC"`, "m"));
+    expect(reference).toEqual(listReference());
+    expect(reference).toContainEqual(["tls-and-proxies", "TLS and proxies"]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The examples of the topic deploy: a container, a manifest for Kubernetes, and units of systemd. */
+/** The examples of the topics run and try: a container, a manifest for Kubernetes, and units of systemd. */
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,8 @@ import { run } from "../helpers/run.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const root = new URL("../../", import.meta.url);
-const manual = await readFile(new URL("src/manual/deploy.md", root), "utf8");
+const topics = ["run", "try"].map((name) => new URL(`src/manual/${name}.md`, root));
+const manual = (await Promise.all(topics.map((path) => readFile(path, "utf8")))).join("\n");
 const containerFile = await readFile(new URL(".containerfile", root), "utf8");
 const dataDirectory = /PLANTSTORE_DATA_DIR=(\S+)/.exec(containerFile)?.[1];
 
@@ -165,7 +166,7 @@ describe("the units of systemd", () => {
 
   it.runIf(findProgram("systemd-analyze"))("pass systemd-analyze verify", async () => {
     const directory = await createTemporaryDirectory();
-    const [demo = ""] = readBlocks("Documentation site", "ini");
+    const [demo = ""] = readBlocks("Keep it running", "ini");
     const files = new Map(units.map((name, index) => [name, blocks[index] ?? ""]));
     files.set("plantstore-demo.service", demo);
     await mkdir(join(directory, "plantstore.service.d"));
@@ -186,7 +187,7 @@ describe("the units of systemd", () => {
 it.runIf(findProgram("nginx"))(
   "nginx in front of a documentation site limits creates alone, and its errors reach a page",
   async () => {
-    const [configuration = ""] = readBlocks("Documentation site", "nginx");
+    const [configuration = ""] = readBlocks("Publish it", "nginx");
     const token = "try-it-on-docs.example.org";
     const env = { PLANTSTORE_TOKEN: token };
     const server = await serveBinary(["--demo"], { env });

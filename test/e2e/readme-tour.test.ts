@@ -97,7 +97,7 @@ it.each<[document: string, minimumSteps: number]>([
     // Where the tests allow a token to be.
     .replaceAll("ci.token", "token");
   await writeFile(join(home, "tour.sh"), shell + script);
-  const screen = await startSession("sh tour.sh", home, { PLANTSTORE_URL: url }).finished;
+  const screen = await startSession("sh tour.sh", home).finished;
 
   const shown = screen.split(mark).map(toComparable);
   for (const [index, step] of steps.entries()) {

@@ -1,4 +1,4 @@
-/** The commands of the topic operations, in their order, on a machine with nothing but the command and two databases. */
+/** The commands of the topic run, in their order, on a machine with nothing but the command and two databases. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -34,8 +34,10 @@ async function startRemoteShell(): Promise<string> {
 const node = `exec '${process.execPath}'`;
 
 it("succeed one after the other, and lose no plant", async () => {
-  const manual = await readFile(join(root, "src/manual/operations.md"), "utf8");
-  const blocks = [...manual.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
+  const manual = await readFile(join(root, "src/manual/run.md"), "utf8");
+  const [, rest = ""] = manual.split("\n## Start it\n");
+  const [shell = ""] = rest.split("\n## systemd\n");
+  const blocks = [...shell.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = ""]) => block);
   expect(blocks.length).toBeGreaterThanOrEqual(10);
 
   const remoteShell = await startRemoteShell();

@@ -1,4 +1,4 @@
-/** The examples of `plantstore help testing`, and Jest, in projects of their own that have the built package installed. */
+/** The examples of `plantstore help test`, and Jest, in projects of their own that have the built package installed. */
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,14 +9,19 @@ import { findFreePort } from "../helpers/postgres-server.ts";
 import { root, run } from "../helpers/run.ts";
 
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
-const manual = await readFile(join(root, "src/manual/testing.md"), "utf8");
+const manual = await readFile(join(root, "src/manual/test.md"), "utf8");
 
-/** Creates a project with one example of the manual, which begins with the name of its file. */
+/** Creates a project with one example of the manual. */
 function createExample(file: string, packages: Record<string, string> = {}): Promise<string> {
+  return createProject({ [file]: readExample(file) }, packages);
+}
+
+/** Reads an example of the manual, which begins with the name of its file. */
+function readExample(file: string): string {
   const blocks = [...manual.matchAll(/```[jt]s\n([^]+?)```/g)].map(([, code = ""]) => code);
   const code = blocks.find((block) => block.startsWith(`// ${file}\n`));
   if (code === undefined) throw new Error(`the manual has no example ${file}`);
-  return createProject({ [file]: code }, packages);
+  return code;
 }
 
 function runNode(directory: string, args: readonly string[]) {
@@ -134,6 +139,40 @@ async function send(url) {
     );
   },
 );
+
+/** Runs Jest on CommonJS in a project with examples of the manual, and files besides. */
+async function runJest(examples: readonly string[], files: Readonly<Record<string, string>>) {
+  const packages = { jest: join(modules, "jest") };
+  const environment = { "jest-environment-jsdom": join(modules, "jest-environment-jsdom") };
+  const all = { "package.json": "{}", ...files };
+  for (const file of examples) Object.assign(all, { [file]: readExample(file) });
+  const directory = await createProject(all, { ...packages, ...environment });
+  return runNode(directory, ["--experimental-vm-modules", join(modules, "jest/bin/jest.js")]);
+}
+
+/** A test of a page, which sends a plant to the store that Jest has started. */
+const jsdomTest = `
+test("creates a plant", async () => {
+  const { createClient } = await import("plantstore/client");
+  const { PLANTS_URL: url, PLANTS_TOKEN: token } = process.env;
+  const response = await createClient({ url, token }).create({ id: 1n, name: "fern" });
+  document.body.textContent = response.plant.name;
+  expect(document.body.innerHTML).toBe("fern");
+});
+`;
+
+describe("in Jest on CommonJS, the examples of the manual run", { timeout: 120_000 }, () => {
+  it("in Node", async () => {
+    const { stderr } = await runJest(["plants.test.js"], {});
+    expect(stderr).toMatch(/Tests: +1 passed/);
+  });
+
+  it("in jsdom, with a store that Jest starts", async () => {
+    const examples = ["jest.config.js", "jest.setup.js", "jest.store.js", "jest.end.js"];
+    const { stderr } = await runJest(examples, { "page.test.js": jsdomTest });
+    expect(stderr).toMatch(/Tests: +1 passed/);
+  });
+});
 
 /** Uses the library where errors of Node are of another realm. */
 const jestTest = `
