@@ -12,7 +12,7 @@ import {
   toOtherPlantstore,
   UnavailablePeerError,
 } from "./peers.ts";
-import { openPgPeer, openPostgresPeer } from "./postgres-peer.ts";
+import { openPostgresPeer } from "./postgres-peer.ts";
 
 /** A peer that is opened only if it is selected. */
 export interface PeerSource {
@@ -103,7 +103,6 @@ function listSources(against: string | undefined): PeerSource[] {
     { name: "plantstore without the fast lane", open: openPeerWithoutFastLane },
     ...[tls, memory].map(toSource),
     { name: "plantstore postgres:", open: openPostgresPeer },
-    { name: "node:http and pg", open: openPgPeer },
     { name: "bun", open: openBunPeer },
     { name: "go", open: openGoPeer },
   ];

@@ -1,5 +1,4 @@
 /** The servers that are compared. */
-import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeCertificate } from "../helpers/certificate.ts";
@@ -15,13 +14,8 @@ export interface Peer {
   readonly name: string;
   /** `false` if its requests are handled on any of its threads. */
   readonly hasMainThread?: false;
-  /**
-   * Starts the server.
-   *
-   * @param directory for its store; empty
-   * @param template a store of the peer; the server starts with a copy of it, otherwise with an empty store
-   */
-  start(directory: string, template?: string): Promise<ServerProcess>;
+  /** Starts the server, with its store in an empty directory. */
+  start(directory: string): Promise<ServerProcess>;
   /** Reads the store after the server has stopped. Missing for a store that ends with its process. */
   readPlants?(directory: string): Promise<Iterable<StoredPlant>>;
   /** Removes what the peer shares between its starts. */
@@ -64,10 +58,7 @@ export const fastify: Peer = {
 /** plantstore with its defaults: durable, on SQLite. */
 export const sqlite: Peer = {
   name: "plantstore",
-  async start(directory, template) {
-    if (template !== undefined) await copyFile(template, pathIn(directory));
-    return startPlantstore(directory, storeIn(directory));
-  },
+  start: (directory) => startPlantstore(directory, storeIn(directory)),
   readPlants: readPlantsIn,
 };
 

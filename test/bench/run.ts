@@ -4,11 +4,9 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { runClientsPart } from "./clients-part.ts";
 import { type CreatePeers, openCreatePeers, selectCreatePeers } from "./create-peers.ts";
 import { chooseLoadGenerator } from "./load.ts";
 import { measureFlush } from "./flush.ts";
-import { openFilledStore } from "./filled-store.ts";
 import { bare, sqlite, toOtherPlantstore } from "./peers.ts";
 import { pipeColumns, runPipePart } from "./pipe-part.ts";
 import { runServerPart, serverColumns, type ServerPart } from "./server-part.ts";
@@ -18,9 +16,8 @@ import { type Row, toTable } from "./table.ts";
 
 const usage = `Usage: npm run bench -- [PART …] [OPTIONS]
 
-Parts: creates, clients, heads, random, refusals, pipe, start-up; all parts by default.
-clients compares how clients write a request, how long connections live, and
-what proxies add; heads, constant headers with changing ones.
+Parts: creates, heads, random, refusals, pipe, start-up; all parts by default.
+heads compares constant headers with changing ones.
 
 Options:
   --rounds N          Rounds of each measurement (default: 5)
@@ -30,7 +27,7 @@ Options of creates:
   --connections LIST  Numbers of connections (default: 1,16,64,256)
   --peers LIST        Servers, by name or its beginning (default: all); bare is always measured
 
-Options of creates, clients, heads and pipe:
+Options of creates, heads and pipe:
   --against DIR       Directory of another built plantstore to measure
 
 Options of start-up:
@@ -66,11 +63,6 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
       await opened.close();
     }
   },
-  async clients() {
-    for await (const rows of runClientsPart(others, await chooseLoadGenerator(), effort)) {
-      process.stdout.write(`\n${toTable(serverColumns, rows)}`);
-    }
-  },
   async heads() {
     await printServerParts(
       (["equal", "different"] as const).map((heads) => ({
@@ -81,17 +73,8 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
   async random() {
-    const filled = await openFilledStore();
     const trial = { connections: 256, ids: "random", kind: "create" } as const;
-    const peers = [bare, sqlite] as const;
-    try {
-      await printServerParts([
-        { title: "random ids, empty store", trial, peers },
-        { title: "random ids, a million plants", trial: { ...trial, template: filled }, peers },
-      ]);
-    } finally {
-      await filled.close();
-    }
+    await printServerParts([{ title: "random ids", trial, peers: [bare, sqlite] }]);
   },
   async refusals() {
     const trial = { connections: 64, ids: "sequential", kind: "create" } as const;

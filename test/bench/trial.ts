@@ -8,8 +8,6 @@ import { checkPlants } from "./stored-plants.ts";
 export interface Trial extends Pick<Load, "connections" | "heads" | "ids" | "kind" | "seconds"> {
   /** The token to send. Default: that of the peer. */
   readonly token?: string;
-  /** A store to start with, and its number of plants. */
-  readonly template?: { readonly path: string; readonly plants: number };
 }
 
 /** The measurements of a trial. */
@@ -36,19 +34,18 @@ export async function runTrial(
   trial: Trial,
 ): Promise<TrialResult> {
   return withDirectory(async (directory) => {
-    const server = await peer.start(directory, trial.template?.path);
-    const before = trial.template?.plants ?? 0;
+    const server = await peer.start(directory);
     const load = { ...trial, url: server.url, token: trial.token ?? token };
-    const warmUp = await generator.run({ ...load, seconds: warmUpSeconds, sentBefore: before });
+    const warmUp = await generator.run({ ...load, seconds: warmUpSeconds, sentBefore: 0 });
     const cpuBefore = await server.measureCpuTime();
-    const result = await generator.run({ ...load, sentBefore: before + warmUp.sent });
+    const result = await generator.run({ ...load, sentBefore: warmUp.sent });
     const cpuAfter = await server.measureCpuTime();
     const memory = await server.measureMemory();
     await server.stop();
     checkResult(result, peer, trial);
     if (peer.readPlants !== undefined) {
-      const acknowledged = before + toCreated(warmUp) + toCreated(result);
-      const sent = before + warmUp.sent + result.sent;
+      const acknowledged = toCreated(warmUp) + toCreated(result);
+      const sent = warmUp.sent + result.sent;
       checkPlants(await peer.readPlants(directory), sent, acknowledged, trial.ids);
     }
     const { responses, seconds, p50Ms, p99Ms } = result;
