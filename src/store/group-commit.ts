@@ -61,7 +61,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   let closed: Promise<void> | undefined;
 
   /** Puts a change into the last batch. */
-  function change<Result extends ChangeResult>(entry: CommitEntry): Promise<Committed<Result>> {
+  function enqueue<Result extends ChangeResult>(entry: CommitEntry): Promise<Committed<Result>> {
     if (closed !== undefined) return rejectClosed();
     const textLength = entry.kind === "create" ? toTextLength(entry.plant) : 0;
     let batch = queue.at(-1);
@@ -141,8 +141,8 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   }
 
   return {
-    create: (plant, onConflict) => change({ kind: "create", plant, onConflict }),
-    deletePlant: (id) => change({ kind: "delete", id }),
+    create: (plant, onConflict) => enqueue({ kind: "create", plant, onConflict }),
+    deletePlant: (id) => enqueue({ kind: "delete", id }),
     listCommitted: (query) => accept(() => engine.listDurable?.(query) ?? engine.list(query)),
     get: (id) => accept(() => lastCommit.then(() => engine.get(id))),
     list: (query) => accept(() => lastCommit.then(() => engine.list(query))),

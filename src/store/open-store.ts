@@ -40,7 +40,7 @@ export async function backupStore(
   path: string,
   options: BackupOptions,
 ): Promise<Backup> {
-  const [store, target] = [toPath(url, "back up"), toPath(path, "back up")];
+  const [store, target] = [parseFilePath(url, "back up"), parseFilePath(path, "back up")];
   return (await import("./sqlite/backup.ts")).backupSqliteFile(store, target, options);
 }
 
@@ -51,7 +51,7 @@ export async function backupStore(
  * @throws StoreError
  */
 export async function verifyStore(path: string): Promise<StoreContents> {
-  const store = toPath(path, "verify");
+  const store = parseFilePath(path, "verify");
   return (await import("./sqlite/backup.ts")).verifySqliteFile(store);
 }
 
@@ -61,12 +61,12 @@ export async function restoreStore(
   url: string,
   options: RestoreOptions,
 ): Promise<Restore> {
-  const [backup, store] = [toPath(path, "restore"), toPath(url, "restore")];
+  const [backup, store] = [parseFilePath(path, "restore"), parseFilePath(url, "restore")];
   return (await import("./sqlite/backup.ts")).restoreSqliteFile(backup, store, options);
 }
 
-/** Returns the path of a file, or of the store that is one. @throws StoreError for any other URL */
-function toPath(text: string, operation: FileOperation): string {
+/** Parses the path of a file, or the URL of a store that is one. @throws StoreError for any other URL */
+function parseFilePath(text: string, operation: FileOperation): string {
   if (text === "-" || text === "") {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);

@@ -114,12 +114,12 @@ export function toTokenRecord<Text>(
         ? undefined
         : (fromSqlText(row.allow).split(",") as readonly ContractOperationId[]),
     issuedAtMs: Number(row.issued_at),
-    expiresAtMs: toNumber(row.expires_at),
-    revokedAtMs: toNumber(row.revoked_at),
-    lastUsedDay: toNumber(row.last_used_day),
+    expiresAtMs: fromSqlInteger(row.expires_at),
+    revokedAtMs: fromSqlInteger(row.revoked_at),
+    lastUsedDay: fromSqlInteger(row.last_used_day),
   };
 }
 
-function toNumber(value: Integer | null): number | undefined {
+function fromSqlInteger(value: Integer | null): number | undefined {
   return value === null ? undefined : Number(value);
 }

@@ -25,14 +25,14 @@ interface Group {
   readonly changes: readonly Change[];
 }
 
-interface Outcome {
+interface GroupOutcome {
   readonly results: readonly { readonly index: number; readonly result: ChangeResult }[];
   /** What must be written: the plant of a create, or that there is none. Undefined if everything stays as it was. */
   readonly written: Create | "nothing" | undefined;
 }
 
 /** The outcome of a group in a transaction that may have been committed. */
-interface UncertainOutcome extends Outcome {
+interface UncertainOutcome extends GroupOutcome {
   readonly transaction: Transaction;
 }
 
@@ -111,7 +111,7 @@ type IsStored = (create: Create) => boolean;
  * Returns the plant to insert if the id has none: the one that the group leaves. A group that leaves none inserts one all the
  * same, for its place among the changes of other servers.
  */
-function toInserted([{ changes }, { written }]: readonly [Group, Outcome]): NewPlant[] {
+function toInserted([{ changes }, { written }]: readonly [Group, GroupOutcome]): NewPlant[] {
   const create = typeof written === "object" ? written : changes.find(isCreate);
   return create === undefined ? [] : [create.plant];
 }
@@ -213,7 +213,7 @@ function groupById(entries: readonly CommitEntry[]): readonly Group[] {
  *
  * @param isStored undefined if the id has no plant yet
  */
-function decide({ changes }: Group, isStored?: IsStored): Outcome {
+function decide({ changes }: Group, isStored?: IsStored): GroupOutcome {
   const results: { index: number; result: ChangeResult }[] = [];
   // What the id has: a plant of the group, no plant, or the plant that was stored before.
   const before = isStored === undefined ? "nothing" : "stored";

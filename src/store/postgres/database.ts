@@ -19,7 +19,7 @@ import { type Host, type PostgresLocation, toShownUrl } from "./postgres-url.ts"
 /** A database, on whichever of its hosts is the right one at the time. */
 export type Database = ReturnType<typeof createDatabase>;
 
-export type Work<T> = (client: ClientBase) => Promise<T>;
+export type DatabaseWork<T> = (client: ClientBase) => Promise<T>;
 /** One connection for commits, which do not overlap, and a few for checks and reads. */
 const maxConnections = 4;
 /** Shorter than the time after which firewalls silently drop idle connections. */
@@ -72,8 +72,8 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
       keepAliveInitialDelayMillis: keepAliveDelayMs,
     });
     // The statement that fails on a lost connection reports the failure. Without a listener it would end the process.
-    pool.on("error", ignore);
-    pool.on("connect", (client) => void client.on("error", ignore));
+    pool.on("error", ignoreError);
+    pool.on("connect", (client) => void client.on("error", ignoreError));
     return pool;
   }
 
@@ -105,11 +105,11 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
 
   /** Stops using a pool, and ends the backend that did not respond: no timeout ends a commit that waits for a standby. */
   async function discard(pool: pg.Pool, backend: number | undefined): Promise<void> {
-    if (backend !== undefined) await query(pool, terminate(backend)).catch(ignore);
-    await pool.end().catch(ignore);
+    if (backend !== undefined) await query(pool, terminate(backend)).catch(ignoreError);
+    await pool.end().catch(ignoreError);
   }
 
-  async function transact<T>(beginning: string, end: string, work: Work<T>): Promise<T> {
+  async function transact<T>(beginning: string, end: string, work: DatabaseWork<T>): Promise<T> {
     const found = getPool();
     const pool = await found;
     let client: pg.PoolClient | undefined;
@@ -120,7 +120,7 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
       const began = client
         .query(`${beginWith(beginning, limits, path)}; ${useSettings}`)
         .then((results) => {
-          const settings = toRow(results) as Settings;
+          const settings = toRow(results) as SessionSettings;
           ({ backend } = settings);
           assertSettings(settings, isWriter, shownUrl);
         });
@@ -143,17 +143,17 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
     shownUrl,
     /** Makes every later transaction use the tables of one schema, whatever schemas the path of the session gets. */
     useSchema: (name: string): void => void (path = name),
-    read: <T>(work: Work<T>): Promise<T> => transact(`${begin}, READ ONLY`, "COMMIT", work),
+    read: <T>(work: DatabaseWork<T>): Promise<T> => transact(`${begin}, READ ONLY`, "COMMIT", work),
     /**
      * Runs `work` in a transaction. Once it resolves, everything that `work` wrote or saw is flushed, and confirmed by the
      * synchronous standby if there is one.
      */
-    write: <T>(work: Work<T>): Promise<T> => transact(begin, `${logMessage}; COMMIT`, work),
+    write: <T>(work: DatabaseWork<T>): Promise<T> => transact(begin, `${logMessage}; COMMIT`, work),
     /** Ends the connections that are not in use. May be called twice. */
     close: (): Promise<void> =>
       (closed ??= (async () => {
-        const pool = await current?.catch(ignore);
-        await pool?.end().catch(ignore);
+        const pool = await current?.catch(ignoreError);
+        await pool?.end().catch(ignoreError);
       })()),
   };
 }
@@ -183,14 +183,14 @@ const successful = "00000";
 /** A warning means that PostgreSQL committed without the confirmation of the standby. */
 async function endTransaction(client: ClientBase, text: string): Promise<void> {
   const warnings: string[] = [];
-  const listen = ({ code, message }: { code: string | undefined; message: string | undefined }) => {
-    if (code !== successful) warnings.push(message ?? "");
+  const onNotice = (notice: { code: string | undefined; message: string | undefined }) => {
+    if (notice.code !== successful) warnings.push(notice.message ?? "");
   };
-  client.on("notice", listen);
+  client.on("notice", onNotice);
   try {
     await client.query(text);
   } finally {
-    client.off("notice", listen);
+    client.off("notice", onNotice);
   }
   if (warnings.length > 0) throw createError("NOT_CONFIRMED", warnings.join("; "));
 }
@@ -204,7 +204,7 @@ function findPassword(
   });
 }
 
-function ignore(): undefined {
+function ignoreError(): undefined {
   return undefined;
 }
 
@@ -243,7 +243,7 @@ export const longLimits: Limits = {
 };
 
 /** Settings of the server that a transaction depends on. */
-interface Settings {
+interface SessionSettings {
   /** Id of the process that serves the connection. */
   readonly backend: number;
   readonly encoding: string;
@@ -272,8 +272,8 @@ function beginWith(
 }
 
 /**
- * Returns {@link Settings}, and makes a commit wait for the flush, here and on the synchronous standby: only `remote_apply`
- * is as good as `on`.
+ * Returns {@link SessionSettings}, and makes a commit wait for the flush, here and on the synchronous standby: only
+ * `remote_apply` is as good as `on`.
  */
 const useSettings = `SELECT pg_backend_pid() AS backend,
   current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
@@ -287,7 +287,11 @@ function toRow(results: unknown): unknown {
 }
 
 /** Asserts that PostgreSQL can store every character, and flushes what a writer commits. @throws StoreError `unusable` */
-function assertSettings({ encoding, fsync }: Settings, isWriter: boolean, shownUrl: string): void {
+function assertSettings(
+  { encoding, fsync }: SessionSettings,
+  isWriter: boolean,
+  shownUrl: string,
+): void {
   if (isWriter && fsync === "off") throw createStoreError(failures.notFlushed, shownUrl);
   if (encoding === "UTF8") return;
   const problem = `has the encoding ${encoding}, which lacks most characters: create a database with ENCODING 'UTF8'`;

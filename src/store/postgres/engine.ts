@@ -17,7 +17,7 @@ import {
   type Limits,
   longLimits,
   toStoreError,
-  type Work,
+  type DatabaseWork,
 } from "./database.ts";
 import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
@@ -94,8 +94,8 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
   const callInOrder = createCaller(shownUrl, limits, true);
   const check = createCaller(shownUrl, { ...limits, callMs: limits.shortCallMs }, true);
   const call = createCaller(shownUrl, limits, false);
-  const find = <T>(work: Work<T>): Promise<T> => call(() => read(work));
-  const change = <T>(work: Work<T>): Promise<T> => callInOrder(() => write(work));
+  const find = <T>(work: DatabaseWork<T>): Promise<T> => call(() => read(work));
+  const writeInOrder = <T>(work: DatabaseWork<T>): Promise<T> => callInOrder(() => write(work));
 
   return {
     commit(entries) {
@@ -110,10 +110,10 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
     // The statement of a create, which fails on a read-only server, without the privilege, or with other columns.
     checkWritable: () =>
       check(() => write(async (client) => void (await statements.insertPlants(client, [])))),
-    addToken: (token) => change((client) => statements.insertToken(client, token)),
+    addToken: (token) => writeInOrder((client) => statements.insertToken(client, token)),
     listTokens: () => find(statements.findTokens),
     readTokens: (knownVersion) => find((client) => statements.readTokens(client, knownVersion)),
-    endToken: (token) => change((client) => statements.endToken(client, token)),
+    endToken: (token) => writeInOrder((client) => statements.endToken(client, token)),
     recordTokenUse: (digests, day) =>
       call(() => write((client) => statements.recordTokenUse(client, digests, day))),
     close: () => database.close(),
@@ -121,7 +121,7 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
 }
 
 /** Makes an attempt, and others after transient failures. */
-type Call = <T>(work: () => Promise<T>) => Promise<T>;
+type Caller = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Creates a function that retries work and rejects when the time for a call is over. An attempt that has not ended by
@@ -133,7 +133,7 @@ export function createCaller(
   shownUrl: string,
   { callMs, shortCallMs }: Limits,
   isInOrder: boolean,
-): Call {
+): Caller {
   // Calls that are queued after a failing one have waited long enough.
   let isDown = false;
   let previous: Promise<unknown> = Promise.resolve();

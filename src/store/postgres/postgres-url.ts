@@ -78,7 +78,7 @@ const hostPattern = /^(?:\[([\da-fA-F:.]+)\]|([^:[\]]*))(?::(\d{1,5}))?$/;
 export function parsePostgresUrl(text: string): PostgresLocation {
   const match = urlPattern.exec(text);
   if (match === null) {
-    throw invalid(
+    throw createUrlError(
       `is malformed: write ${example}, with %23 for # in a user or password, %25 for %, %2F for /, %3F for ? and %40 for @`,
     );
   }
@@ -86,18 +86,18 @@ export function parsePostgresUrl(text: string): PostgresLocation {
   const search = new URLSearchParams(query);
   const unknown = [...search.keys()].find((name) => !parameters.includes(name));
   if (unknown !== undefined) {
-    throw invalid(
+    throw createUrlError(
       `has the unsupported parameter ${quoteInput(unknown)}: leave it out (supported are ${parameters.join(", ")})`,
     );
   }
   const hosts = parseHosts(authority, search.get("host"));
-  const database = decode(path);
-  if (database === "") throw invalid(`names no database: write ${example}`);
+  const database = decodePart(path);
+  if (database === "") throw createUrlError(`names no database: write ${example}`);
   return {
     hosts,
     database,
-    user: decode(user) || undefined,
-    password: decode(password) || undefined,
+    user: decodePart(user) || undefined,
+    password: decodePart(password) || undefined,
     options: search.get("options") ?? undefined,
     applicationName: search.get("application_name") ?? "plantstore",
     connectTimeoutMs: parseConnectTimeout(search.get("connect_timeout")),
@@ -115,10 +115,12 @@ export function toShownUrl({ hosts, database }: PostgresLocation): string {
 /** The parameter `host` replaces the names in the URL, for the directory of a Unix socket. */
 function parseHosts(authority: string, parameter: string | null): readonly Host[] {
   const hosts = authority.split(",").map((part) => {
-    const match = hostPattern.exec(decode(part));
+    const match = hostPattern.exec(decodePart(part));
     const [, address, name, port = defaultPort] = match ?? [];
     if (match === null || Number(port) > 65_535) {
-      throw invalid(`is malformed: write ${example}, or HOST:PORT,HOST:PORT for several hosts`);
+      throw createUrlError(
+        `is malformed: write ${example}, or HOST:PORT,HOST:PORT for several hosts`,
+      );
     }
     return { host: address ?? (name || "localhost"), port: Number(port) };
   });
@@ -130,13 +132,13 @@ function parseHosts(authority: string, parameter: string | null): readonly Host[
 function parseConnectTimeout(seconds: string | null): number | undefined {
   if (seconds === null) return undefined;
   if (/^[1-9]\d{0,3}$/.test(seconds)) return Number(seconds) * 1000;
-  throw invalid(`has the connect_timeout "${quoteInput(seconds)}": use 1 to 9999 seconds`);
+  throw createUrlError(`has the connect_timeout "${quoteInput(seconds)}": use 1 to 9999 seconds`);
 }
 
 function parseSession(name: string | null): Session | undefined {
   const session = sessions.find((known) => known === name);
   if (name === null || session !== undefined) return session;
-  throw invalid(
+  throw createUrlError(
     `has the unsupported target_session_attrs "${quoteInput(name)}": use ${sessions.join(", ")}`,
   );
 }
@@ -148,29 +150,31 @@ function parseTls(
   const mode = search.get("sslmode") ?? (hosts.every(isThisMachine) ? "disable" : "verify-full");
   const tls = tlsModes.find((known) => known === mode);
   if (mode === "prefer" || mode === "allow") {
-    throw invalid(`has sslmode=${mode}, which may silently skip encryption: use ${tlsHint}`);
+    throw createUrlError(`has sslmode=${mode}, which may silently skip encryption: use ${tlsHint}`);
   }
   if (tls === undefined) {
-    throw invalid(`has an unknown sslmode "${quoteInput(mode)}": use ${tlsHint}`);
+    throw createUrlError(`has an unknown sslmode "${quoteInput(mode)}": use ${tlsHint}`);
   }
   const [root, certificate, key] = ["sslrootcert", "sslcert", "sslkey"].map(
     (name) => search.get(name) ?? undefined,
   );
   if (root !== undefined && !tls.startsWith("verify-")) {
-    throw invalid(
+    throw createUrlError(
       `has sslrootcert, which sslmode=${tls} does not use: use sslmode=verify-full, or verify-ca when the certificate has another name`,
     );
   }
   if (root === undefined && tls === "verify-ca") {
-    throw invalid(
+    throw createUrlError(
       "has sslmode=verify-ca, which accepts any certificate: add sslrootcert=FILE with your authority's, or use sslmode=verify-full",
     );
   }
   if ((certificate === undefined) !== (key === undefined)) {
-    throw invalid("has only one of sslcert and sslkey: give the certificate and its private key");
+    throw createUrlError(
+      "has only one of sslcert and sslkey: give the certificate and its private key",
+    );
   }
   if (certificate !== undefined && tls === "disable") {
-    throw invalid(
+    throw createUrlError(
       "has sslcert, which sslmode=disable does not use: use sslmode=verify-full, or leave it out",
     );
   }
@@ -181,14 +185,14 @@ function isThisMachine({ host }: Host): boolean {
   return host.startsWith("/") || isLoopback(host);
 }
 
-function decode(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw invalid("has a % that encodes nothing: write %25 for a percent sign");
+    throw createUrlError("has a % that encodes nothing: write %25 for a percent sign");
   }
 }
 
-function invalid(problem: string): StoreError {
+function createUrlError(problem: string): StoreError {
   return new StoreError("unusable", `the URL of the store ${problem}`);
 }

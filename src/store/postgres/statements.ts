@@ -25,7 +25,7 @@ import {
 
 const columns = plantColumns.join();
 
-/** The arrays of {@link toColumns}, the first parameters of a statement. */
+/** The arrays of {@link toColumnArrays}, the first parameters of a statement. */
 const sentColumns = plantColumns
   .map((name, index) => `$${index + 1}::${plantTexts.includes(name) ? "text" : "int8"}[]`)
   .join();
@@ -50,7 +50,7 @@ export async function insertPlants(
 ): Promise<ReadonlySet<bigint>> {
   const { rows } = await client.query<{ id: string }>(
     `${insertSent} DO NOTHING RETURNING id`,
-    toColumns(plants),
+    toColumnArrays(plants),
   );
   return new Set(rows.map(({ id }) => BigInt(id)));
 }
@@ -84,7 +84,7 @@ export async function comparePlants(
     `SELECT number, ${sameColumns} AS same
     FROM unnest(${sentColumns}) WITH ORDINALITY AS sent (${columns}, number)
     JOIN plants ON plants.id = sent.id`,
-    toColumns(plants),
+    toColumnArrays(plants),
   );
   const byNumber = new Map(rows.map(({ number, same }) => [Number(number), same]));
   // PostgreSQL counts from 1.
@@ -96,7 +96,7 @@ export async function replacePlants(
   client: ClientBase,
   plants: readonly NewPlant[],
 ): Promise<void> {
-  await client.query(`${insertSent} DO UPDATE SET ${replacedColumns}`, toColumns(plants));
+  await client.query(`${insertSent} DO UPDATE SET ${replacedColumns}`, toColumnArrays(plants));
 }
 
 export interface Transaction {
@@ -180,7 +180,7 @@ function toConditions({ afterId, tag }: PlantFilter) {
   return { where: `WHERE ${conditions.join(" AND ")}`, values };
 }
 
-function toColumns(plants: readonly NewPlant[]): unknown[] {
+function toColumnArrays(plants: readonly NewPlant[]): unknown[] {
   const toSqlValue = (value: bigint | string | undefined): string | null => {
     if (value === undefined) return null;
     return typeof value === "bigint" ? `${value}` : toSqlText(value);

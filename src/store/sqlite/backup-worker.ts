@@ -30,7 +30,7 @@ export type WholeFile = Awaited<ReturnType<typeof openWholeFile>>;
 export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" | "realPath">) {
   const provider = await loadSqlite();
   const database = openDatabaseToRead(provider, realPath);
-  const count = (table: string): number => {
+  const countRows = (table: string): number => {
     const row = database.prepare(`SELECT count(*) AS count FROM ${table}`).get();
     return (row as { count: number }).count;
   };
@@ -47,7 +47,7 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
         database.exec("PRAGMA query_only = OFF");
         database.prepare("VACUUM INTO ?").run(copyPath);
         database.prepare("ATTACH ? AS copy").run(copyPath);
-        return count("copy.plants");
+        return countRows("copy.plants");
       } catch (error) {
         throw isWriteFailure(error) ? createCopyError(path, copyPath, error) : error;
       }
@@ -60,7 +60,7 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
       const tampering = findTampering(database);
       if (tampering !== undefined) throw createStoreError(tampering, path);
       const plants = checkPlants(database, path);
-      return { plants, tokens: count("tokens"), version: schemaVersion };
+      return { plants, tokens: countRows("tokens"), version: schemaVersion };
     },
     close: () => database.close(),
   };

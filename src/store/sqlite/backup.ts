@@ -178,7 +178,7 @@ async function keepOld(
   const time = new Date().toISOString().replaceAll(/[-:]/g, "");
   const oldPath = `${realPath}.replaced-${time}`;
   return writePartialFile(oldPath, signal, async (file) => {
-    await file.write(readChunks(old));
+    await file.write(readFrom(old));
     await file.copyAccess(stats);
     await file.flush();
     file.publish();
@@ -187,7 +187,7 @@ async function keepOld(
 }
 
 /** Reads a file. A stream would close it, and thereby drop the lock, when its reader fails. */
-async function* readChunks(file: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readFrom(file: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
   const chunk = Buffer.allocUnsafe(2 ** 20);
   for (let position = 0; ;) {
     const { bytesRead } = await file.read(chunk, 0, chunk.length, position);

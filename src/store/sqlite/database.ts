@@ -96,7 +96,11 @@ export function openDatabaseToRead(provider: SqliteProvider, path: string): Sqli
  * Connects to read a file and its log, or its journal. Any other connection would copy the log into the file when it is
  * closed, and remove it, with all that follows a damaged byte.
  */
-function connectToLog(provider: SqliteProvider, path: string, prepare: Prepare): SqliteDatabase {
+function connectToLog(
+  provider: SqliteProvider,
+  path: string,
+  prepare: Preparation,
+): SqliteDatabase {
   try {
     return connect(provider, path, prepare, { readOnly: true });
   } catch (error) {
@@ -120,7 +124,7 @@ const noIndex = unusable(
 function connectWithoutLog(
   provider: SqliteProvider,
   path: string,
-  prepare: Prepare,
+  prepare: Preparation,
 ): SqliteDatabase {
   try {
     assertAlone(provider, path);
@@ -162,12 +166,12 @@ function assertAlone({ DatabaseSync }: SqliteProvider, path: string): void {
 }
 
 /** Prepares a connection that was just opened. @throws an error for which it is closed */
-type Prepare = (database: SqliteDatabase) => void;
+type Preparation = (database: SqliteDatabase) => void;
 
 function connect(
   { DatabaseSync }: SqliteProvider,
   name: string,
-  prepare: Prepare,
+  prepare: Preparation,
   { pragmas = settings, readOnly = false } = {},
 ): SqliteDatabase {
   const database = new DatabaseSync(name, { readOnly });

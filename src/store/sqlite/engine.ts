@@ -27,15 +27,15 @@ export async function openSqliteEngine(
   const file = prepareDatabaseFile(absolutePath, mustExist);
   const files = createFilesInUse(file);
   let isOpen = false;
-  function locate(): ConnectionTarget {
+  function findTarget(): ConnectionTarget {
     if (!writer.isRunning() && !reader.isRunning()) files.forgetLog();
     files.assertInPlace();
     return { ...file, access: isOpen ? "further" : "first" };
   }
 
   const recordLog = (): void => files.recordLog();
-  const writer = createConnectionThread(absolutePath, locate, recordLog);
-  const reader = createConnectionThread(absolutePath, locate, recordLog);
+  const writer = createConnectionThread(absolutePath, findTarget, recordLog);
+  const reader = createConnectionThread(absolutePath, findTarget, recordLog);
 
   let createsToCopy = 0;
   /** Copies the log on the reading thread, so that commits seldom have to (see `wal_autocheckpoint`). */

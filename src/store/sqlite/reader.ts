@@ -17,15 +17,15 @@ import type { ConnectionThread } from "./thread.ts";
  */
 export async function openSqliteReader(path: string): Promise<StoreReader> {
   const absolutePath = resolve(path);
-  const locate = (): ConnectionTarget => ({
+  const findTarget = (): ConnectionTarget => ({
     ...prepareDatabaseFile(absolutePath, true),
     access: "read",
   });
-  const connection = isForMainThread ? await openLocalConnection(locate()) : await openThread();
+  const connection = isForMainThread ? await openLocalConnection(findTarget()) : await openThread();
 
   async function openThread(): Promise<ConnectionThread> {
     const { createConnectionThread } = await import("./thread.ts");
-    const thread = createConnectionThread(absolutePath, locate);
+    const thread = createConnectionThread(absolutePath, findTarget);
     await thread.open();
     return thread;
   }

@@ -38,7 +38,7 @@ export function createConnectionThread<Api extends Methods<Api> = StoreConnectio
   let running: RunningThread | undefined;
   let closed: Promise<void> | undefined;
 
-  function run(): RunningThread {
+  function startOnce(): RunningThread {
     if (closed !== undefined) throw createStoreError(failures.closed, path);
     running ??= startThread(locate(), onOpen, () => (running = undefined));
     return running;
@@ -47,10 +47,10 @@ export function createConnectionThread<Api extends Methods<Api> = StoreConnectio
   return {
     isRunning: () => running !== undefined,
     async open() {
-      await run().opened;
+      await startOnce().opened;
     },
     async call<Method extends keyof Api>(method: Method, ...args: readonly unknown[]) {
-      return (await run().ask({ method, args })) as ReturnType<Api[Method]>;
+      return (await startOnce().ask({ method, args })) as ReturnType<Api[Method]>;
     },
     close: () => (closed ??= running?.close() ?? Promise.resolve()),
   };

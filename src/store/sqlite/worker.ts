@@ -37,14 +37,14 @@ function serve(port: MessagePort): void {
   const send = (reply: Reply): void => port.postMessage(reply);
 
   /** @returns undefined if the connection cannot be opened: the thread ends */
-  async function connect(target: ConnectionTarget): Promise<object | undefined> {
+  async function tryOpen(target: ConnectionTarget): Promise<object | undefined> {
     ({ path } = target);
     try {
       const connection = await openTarget(target);
       send({ value: undefined });
       return connection;
     } catch (error) {
-      send({ failure: toFailure(error, path) });
+      send({ failure: packError(error, path) });
       port.close();
       return undefined;
     }
@@ -55,20 +55,20 @@ function serve(port: MessagePort): void {
       const called = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
       send({ value: retryWhileBusy(() => Reflect.apply(called, undefined, args)) });
     } catch (error) {
-      send({ failure: toFailure(error, path) });
+      send({ failure: packError(error, path) });
     }
     // Without the port, the thread ends, and with it everything that SQLite still has open.
     if (method === "close") port.close();
   }
 
   port.on("message", (message: ConnectionTarget | MethodCall) => {
-    if ("access" in message) opening = connect(message);
+    if ("access" in message) opening = tryOpen(message);
     else void opening?.then((connection) => connection && call(connection, message));
   });
 }
 
 /** Converts an error for another thread. Its message includes that of its cause. */
-function toFailure(error: unknown, path: string): Failure {
+function packError(error: unknown, path: string): Failure {
   const { reason, message } = toStoreError(error, path);
   return { reason, message };
 }

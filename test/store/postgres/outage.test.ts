@@ -7,7 +7,7 @@ import type { CommitEntry, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { createCommit } from "../../../src/store/postgres/commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
-import type { Limits, Work } from "../../../src/store/postgres/database.ts";
+import type { Limits, DatabaseWork } from "../../../src/store/postgres/database.ts";
 import { listAll } from "../../helpers/all-plants.ts";
 import { createStoreUrl, generousLimits, runSql, usePostgres } from "../../helpers/postgres.ts";
 import { toEntries, toEntry } from "../entries.ts";
@@ -183,7 +183,7 @@ describe("a connection that is lost during a commit", () => {
       if (text.includes("pg_xact_status")) await engine.commit(toEntries([moss]));
       return result;
     };
-    const transact = async <T>(work: Work<T>): Promise<T> => {
+    const transact = async <T>(work: DatabaseWork<T>): Promise<T> => {
       await client.query("BEGIN");
       const result = await work({ query } as unknown as ClientBase);
       await client.query("COMMIT");
