@@ -103,13 +103,16 @@ export function createConnection(database: SqliteDatabase) {
         database.exec("PRAGMA busy_timeout = 0");
       }
     },
-    checkWritable(): void {
-      // Fails if the plants have other columns.
-      statements.findSamePlant.get(...toValues({ id: 0n, name: "" }));
-      statements.recordCheck.run(BigInt(Date.now()));
-    },
+    checkWritable: (): void =>
+      inTransaction(database, () => {
+        // Fails if the plants have other columns.
+        statements.findSamePlant.get(...toValues({ id: 0n, name: "" }));
+        statements.recordCheck.run(BigInt(Date.now()));
+      }),
     addToken: (token: TokenRecord): void =>
-      void statements.insertToken.run(...toTokenValues(token, toSqlText)),
+      inTransaction(database, () => {
+        statements.insertToken.run(...toTokenValues(token, toSqlText));
+      }),
     listTokens: (): readonly TokenRecord[] => listTokens(statements),
     readTokens(knownVersion: string | undefined): TokenState {
       // Before the tokens, so that a change after it is found by the next read.
@@ -118,7 +121,9 @@ export function createConnection(database: SqliteDatabase) {
     },
     endToken({ digest, expiresAtMs, revokedAtMs }: EndedToken): void {
       const [expiry, revocation] = [toSqlInteger(expiresAtMs), toSqlInteger(revokedAtMs)];
-      statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
+      inTransaction(database, () => {
+        statements.endToken.run(expiry, expiry, revocation, revocation, toSqlText(digest));
+      });
     },
     recordTokenUse: (digests: readonly string[], day: number): void =>
       inTransaction(database, () => {

@@ -214,11 +214,11 @@ export function readPragma(database: SqliteDatabase, pragma: string): string {
 
 /** Time that other connections may hold a lock: as long as a server with a slow disk may take to flush. */
 const lockTimeoutMs = 5000;
-/** Time for a call when others have waited so long: it has waited for them, and clients give up after 10 s. */
+/** For a call after one that waited so long: it has waited with that one, and clients give up after 10 s. */
 const shortLockTimeoutMs = 500;
 const pauseMs = 1;
-/** When this thread found the store locked, unless it has had the lock since. */
-let lockedSinceMs: number | undefined;
+/** Whether the last call on this thread waited in vain. */
+let isLocked = false;
 const pauseCell = new Int32Array(new SharedArrayBuffer(4));
 
 /**
@@ -231,15 +231,14 @@ const pauseCell = new Int32Array(new SharedArrayBuffer(4));
  * @throws what `work` throws, including its last failure because of a lock
  */
 export function retryWhileBusy<T>(work: () => T): T {
-  const startedAtMs = performance.now();
+  const deadlineMs = performance.now() + (isLocked ? shortLockTimeoutMs : lockTimeoutMs);
   for (;;) {
     try {
       return work();
     } catch (error) {
       if (!isBusy(error)) throw error;
-      lockedSinceMs ??= startedAtMs;
-      const limitMs = Math.max(lockedSinceMs + lockTimeoutMs, startedAtMs + shortLockTimeoutMs);
-      if (performance.now() > limitMs) throw error;
+      isLocked = performance.now() > deadlineMs;
+      if (isLocked) throw error;
     }
     Atomics.wait(pauseCell, 0, 0, pauseMs);
   }
@@ -252,7 +251,7 @@ export function retryWhileBusy<T>(work: () => T): T {
  */
 export function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
-  lockedSinceMs = undefined;
+  isLocked = false;
   try {
     const result = work();
     database.exec("COMMIT");
