@@ -118,7 +118,7 @@ export class Faults {
   #createFailure(fault: Fault | undefined): OperationResult | undefined {
     if (fault === "fail") return injectedFailure;
     if (fault === "token") return injectedRejection;
-    return fault === "status" ? toPage(this.#options.pageStatus) : undefined;
+    return fault === "status" ? toProxyPage(this.#options.pageStatus) : undefined;
   }
 
   async #delay(share: number, signal: AbortSignal): Promise<void> {
@@ -169,7 +169,7 @@ const injectedFailure = new RequestError("overloaded", "a fault for tests of cli
 });
 
 /** A page as a proxy sends it. */
-function toPage(status: number): ServerResponse {
+function toProxyPage(status: number): ServerResponse {
   const title = `${status}: a fault for tests of clients`;
   return {
     status,

@@ -30,7 +30,7 @@ import {
 } from "./request.ts";
 import {
   type CompleteResponse,
-  describeFailure,
+  describeSystemFailure,
   type OperationResult,
   outcomeUnknown,
   type RoutedOperation,
@@ -43,7 +43,7 @@ import {
 } from "./response.ts";
 
 /** A request with its operation and its credential. */
-export interface Call {
+export interface ReceivedCall {
   readonly request: ServerRequest;
   readonly route: Route;
   readonly digest: ReturnType<ReturnType<typeof createCredentialReader>>;
@@ -54,9 +54,9 @@ export interface Call {
 /** Handles requests. */
 export interface Handler {
   /** Finds the operation and the credential of a request. */
-  receive(request: ServerRequest): Call;
+  receive(request: ServerRequest): ReceivedCall;
   /** Performs the operation of a request. Never rejects: failures are responses. */
-  handle(call: Call): Promise<CompleteResponse>;
+  handle(call: ReceivedCall): Promise<CompleteResponse>;
   /** Returns the response to a request that is not performed, or to bytes that are not a request. */
   reject(error: RequestError, request?: ServerRequest): CompleteResponse;
   /** Returns the response to a request that the stop gives up. */
@@ -93,7 +93,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const readCredential = createCredentialReader();
   const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
-  async function perform(call: Call): Promise<OperationResult> {
+  async function perform(call: ReceivedCall): Promise<OperationResult> {
     const { digest, request, route } = call;
     if (route.id === undefined) return route.perform(request, options.backend());
     if (digest instanceof RequestError) return digest;
@@ -113,19 +113,24 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 
   /** Asked at first, and whenever the request has waited: for the start, its body or its turn. */
-  function checkAgain(call: Call, digest: string, backend: ServerBackend) {
+  function checkAgain(call: ReceivedCall, digest: string, backend: ServerBackend) {
     const askedAtMs = performance.now();
     const isFresh = backend.authenticator.isFresh(digest, askedAtMs);
     return isFresh ? check(call, digest, backend) : refresh(call, digest, backend, askedAtMs);
   }
 
-  async function refresh(call: Call, digest: string, backend: ServerBackend, askedAtMs: number) {
+  async function refresh(
+    call: ReceivedCall,
+    digest: string,
+    backend: ServerBackend,
+    askedAtMs: number,
+  ) {
     const { authenticator } = backend;
     while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
     return check(call, digest, backend);
   }
 
-  function check(call: Call, digest: string, { authenticator }: ServerBackend) {
+  function check(call: ReceivedCall, digest: string, { authenticator }: ServerBackend) {
     const { request, route } = call;
     if (route.id === undefined) return undefined;
     const error = authenticator.check(digest, route.operation);
@@ -176,7 +181,7 @@ export function createHandler(options: HandlerOptions): Handler {
         return complete(await perform(call), request, route.operation);
       } catch (error) {
         onError(error);
-        return complete(describeFailure(error), request, route.operation);
+        return complete(describeSystemFailure(error), request, route.operation);
       }
     },
     reject,

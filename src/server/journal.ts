@@ -85,7 +85,7 @@ export class Journal {
 
   /** Keeps the beginning of a body for the record of its request. */
   readonly addBody = (request: ServerRequest, body: Uint8Array): void => {
-    this.#bodies.set(request, toText(body));
+    this.#bodies.set(request, decodeStart(body));
   };
 
   #add(entry: JournalEntry): void {
@@ -121,7 +121,7 @@ export class Journal {
 }
 
 /** Decodes the beginning of a body, without a character that is cut. */
-function toText(body: Uint8Array): string {
+function decodeStart(body: Uint8Array): string {
   return new TextDecoder().decode(body.subarray(0, maxBodyBytes), { stream: true });
 }
 

@@ -224,8 +224,8 @@ export async function openMetricsServer(
       clearTimeout(timer);
       connections.delete(socket);
     });
-    const countBytes = (): number => (served.has(slicer) ? 0 : sliceBytes);
-    const slicer = new Slicer(socket, Buffer.alloc(0), countBytes);
+    const countSliceBytes = (): number => (served.has(slicer) ? 0 : sliceBytes);
+    const slicer = new Slicer(socket, Buffer.alloc(0), countSliceBytes);
     httpServer.emit("connection", slicer);
   });
   const { origin } = await listen(server, address, false);

@@ -19,7 +19,7 @@ import type { Metrics } from "./metrics.ts";
 import type { PageQueue } from "./page-queue.ts";
 import { type BodyResult, checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
 import {
-  describeFailure,
+  describeSystemFailure,
   type OperationResult,
   type PlantCommit,
   serverStarting,
@@ -55,10 +55,10 @@ type Perform<Call, Backend> = (
 ) => OperationResult | Promise<OperationResult>;
 
 /** Checks a request before its body is read. */
-type Prepare = (call: AcceptedCall) => RequestError | Work;
+type PrepareOperation = (call: AcceptedCall) => RequestError | OperationWork;
 
 /** Checks the body of a change. @returns what is then done in the store */
-type Work = (
+type OperationWork = (
   store: ServerBackend["store"],
   body: Uint8Array,
 ) => RequestError | (() => Promise<OperationResult>);
@@ -86,11 +86,11 @@ export function createOperations(options: OperationOptions): OperationFunctions 
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
   const perform =
-    (id: ContractOperationId, prepare: Prepare): Perform<AcceptedCall, ServerBackend> =>
+    (id: ContractOperationId, prepare: PrepareOperation): Perform<AcceptedCall, ServerBackend> =>
     (call, { store }) => {
       const work = prepare(call);
       if (work instanceof RequestError) return work;
-      const run = operations[id].needs === "page" ? readPage : change;
+      const run = operations[id].needs === "page" ? readPage : performChange;
       return run(call, store, options, work);
     };
   const contract: OperationFunctions["contract"] = {
@@ -137,11 +137,11 @@ interface ContractOptions {
 }
 
 /** Changes the store as the body of a request says. */
-function change(
+function performChange(
   { request, checkAgain }: AcceptedCall,
   store: ServerBackend["store"],
   options: ContractOptions,
-  work: Work,
+  work: OperationWork,
 ): OperationResult | Promise<OperationResult> {
   const use = (
     body: BodyResult,
@@ -152,13 +152,13 @@ function change(
     if (error instanceof Promise) return error.then((found) => found ?? use(body, false));
     options.onBody?.(request, body);
     const run = error ?? options.admission.checkChanges() ?? work(store, body);
-    return run instanceof RequestError ? run : count(request, options, run);
+    return run instanceof RequestError ? run : countChange(request, options, run);
   };
   return request.readBody(options.maxBodyBytes, use);
 }
 
 /** Counts a change while it is performed, unless it fails on demand. A failure of the store is its result. */
-async function count(
+async function countChange(
   request: ServerRequest,
   { admission, faults, onError }: ContractOptions,
   run: () => Promise<OperationResult>,
@@ -168,7 +168,7 @@ async function count(
     return await (faults === undefined ? run() : faults.perform(run, request.signal));
   } catch (failure) {
     onError(failure);
-    return describeFailure(failure, true);
+    return describeSystemFailure(failure, true);
   } finally {
     admission.changes.delete(request);
   }
@@ -179,7 +179,7 @@ function readPage(
   { request, checkAgain }: AcceptedCall,
   store: ServerBackend["store"],
   { pages, faults }: ContractOptions,
-  work: Work,
+  work: OperationWork,
 ): Promise<OperationResult> {
   const read = () =>
     pages.read(request, async () => {
@@ -195,7 +195,7 @@ const noBytes = new Uint8Array();
 function prepareCreate(
   request: ServerRequest,
   { maxBodyBytes, onConflict }: ContractOptions,
-): ReturnType<Prepare> {
+): ReturnType<PrepareOperation> {
   const error = checkBodyHeaders(request, maxBodyBytes);
   if (error !== undefined) return error;
   return (store, body) => {
@@ -211,7 +211,7 @@ function prepareCreate(
 }
 
 /** Deletes the plant of an id. The content of the body is ignored. */
-function prepareDelete(segment: string): ReturnType<Prepare> {
+function prepareDelete(segment: string): ReturnType<PrepareOperation> {
   const id = readId(segment);
   if (id instanceof RequestError) return id;
   return (store) => async () => {
@@ -223,14 +223,14 @@ function prepareDelete(segment: string): ReturnType<Prepare> {
 }
 
 /** Lists a page of plants. */
-function prepareList({ target }: ServerRequest): ReturnType<Prepare> {
+function prepareList({ target }: ServerRequest): ReturnType<PrepareOperation> {
   const query = readPageQuery(toQuery(target));
   if (query instanceof RequestError) return query;
   const { limit, after: afterId } = query;
   return (store) => async () => {
     // One more than the page has tells whether others follow.
     const found = await store.listCommitted({ limit: limit + 1, afterId });
-    const page = toPage(found, limit);
+    const page = fillPage(found, limit);
     const last = found[page.length - 1];
     if (last === undefined) return toPlantsResponse(page);
     const isShort = page.length < found.length;
@@ -242,7 +242,7 @@ function prepareList({ target }: ServerRequest): ReturnType<Prepare> {
 }
 
 /** Returns the JSON of the plants of a page, which ends at its limit or before a plant that exceeds its length. */
-function toPage(plants: readonly NewPlant[], limit: number): readonly string[] {
+function fillPage(plants: readonly NewPlant[], limit: number): readonly string[] {
   const page: string[] = [];
   let bytes = 0;
   for (const plant of plants.slice(0, limit)) {
@@ -294,7 +294,7 @@ export function createReadiness({ backend, isStopping, onError }: ReadinessOptio
       return undefined;
     } catch (error) {
       onError(error);
-      return describeFailure(error);
+      return describeSystemFailure(error);
     } finally {
       countsUntilMs = performance.now() + writableCheckMs;
     }

@@ -140,10 +140,10 @@ export function toHeadError(
     return new RequestError("headersTooLarge", message);
   }
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
-    return malformed("unsupported HTTP version: send HTTP/1.1");
+    return malformedRequest("unsupported HTTP version: send HTTP/1.1");
   }
   const hosts = repeated.get("host");
-  if (hosts !== undefined) return malformed(`${hosts} Host headers: send exactly one`);
+  if (hosts !== undefined) return malformedRequest(`${hosts} Host headers: send exactly one`);
   const { host, "transfer-encoding": codings } = headers;
   return checkHost(host, httpVersion) ?? checkFraming(codings, httpVersion);
 }
@@ -152,20 +152,20 @@ export function toHeadError(
 function checkHost(host: string | undefined, httpVersion: string): RequestError | undefined {
   if (host === undefined) {
     if (httpVersion === "1.0") return undefined;
-    return malformed("the Host header is missing: HTTP/1.1 needs exactly one");
+    return malformedRequest("the Host header is missing: HTTP/1.1 needs exactly one");
   }
   if (hostHeader.test(host)) return undefined;
-  return malformed("the Host header is not a host with an optional port");
+  return malformedRequest("the Host header is not a host with an optional port");
 }
 
 /** RFC 9112 section 6.1: rejects a framing that a proxy in between could read differently. */
 function checkFraming(codings: string | undefined, httpVersion: string): RequestError | undefined {
   if (codings === undefined) return undefined;
   if (httpVersion === "1.0") {
-    return malformed("Transfer-Encoding needs HTTP/1.1: send Content-Length");
+    return malformedRequest("Transfer-Encoding needs HTTP/1.1: send Content-Length");
   }
   if (codings.split(",").every((name) => name.trim() !== "")) return undefined;
-  return malformed("Transfer-Encoding is empty: leave it out");
+  return malformedRequest("Transfer-Encoding is empty: leave it out");
 }
 
 const hostHeader = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
@@ -352,11 +352,11 @@ export const requestTimedOut = new RequestError(
 );
 
 /** Error for a request whose end is missing. */
-export const requestIncomplete = malformed(
+export const requestIncomplete = malformedRequest(
   "the connection ended before the request did: send it again completely",
 );
 
-function malformed(message: string): RequestError {
+function malformedRequest(message: string): RequestError {
   return new RequestError("malformedHttp", message);
 }
 

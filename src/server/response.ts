@@ -149,7 +149,7 @@ export const outcomeUnknown = new RequestError(
  *
  * @param isChange true for a change that has reached the store
  */
-export function describeFailure(error: unknown, isChange = false): RequestError {
+export function describeSystemFailure(error: unknown, isChange = false): RequestError {
   switch (error instanceof StoreError ? error.reason : undefined) {
     case "full":
     case "readOnly":

@@ -96,15 +96,15 @@ export function findPublicUrl(
   const asked = `${protocol}//${hostHeader}${pathname}`;
   if (!plainHost.test(hostHeader) || !URL.canParse(asked)) return undefined;
   const { hostname, href } = new URL(asked);
-  const name = toName(hostname);
+  const name = toHostName(hostname);
   const others = publicUrl === undefined ? [host] : [host, new URL(publicUrl).hostname];
-  const isOwn = isIP(name) !== 0 || localName.test(name) || others.map(toName).includes(name);
+  const isOwn = isIP(name) !== 0 || localName.test(name) || others.map(toHostName).includes(name);
   if (!isOwn && isOfProgram !== true) return undefined;
   return publicUrl ?? href.replace(/\/$/, "");
 }
 
 /** Normalizes a name: lower case, without brackets and without a final dot (RFC 3986 section 3.2.2). */
-function toName(hostname: string): string {
+function toHostName(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, "$1")
     .replace(/\.$/, "")

@@ -2,10 +2,10 @@
 import type { Socket } from "node:net";
 import type { HeaderPairs, RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
-import type { Call, Handler } from "../handler.ts";
+import type { Handler, ReceivedCall } from "../handler.ts";
 import { requestIncomplete, requestTimedOut, type ServerRequest } from "../request.ts";
 import { type CompleteResponse, serverStopping } from "../response.ts";
-import { type ConnectionHeaders, lingeringClose, toText } from "./response-bytes.ts";
+import { type ConnectionHeaders, lingeringClose, toResponseText } from "./response-bytes.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Slicer } from "./slicer.ts";
 
@@ -56,12 +56,12 @@ export interface ConnectionContext {
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
 interface Pending {
   readonly exchange: Exchange | undefined;
-  readonly call: Call | undefined;
+  readonly call: ReceivedCall | undefined;
   response: CompleteResponse | undefined;
 }
 
 /** Returns whether a change may run beside another one: it has the same operation and token. */
-function mayRunBeside(call: Call, running: Call | undefined): boolean {
+function mayRunBeside(call: ReceivedCall, running: ReceivedCall | undefined): boolean {
   return call.route.operation === running?.route.operation && call.digest === running?.digest;
 }
 
@@ -112,7 +112,7 @@ export class Connection {
   #started = 0;
   /** Those of them without a response, all of the same kind. */
   #running = 0;
-  #runningCall: Call | undefined;
+  #runningCall: ReceivedCall | undefined;
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
   #leaving: AbortController | undefined;
@@ -398,12 +398,12 @@ export class Connection {
     }
     const headers = connectionHeaders(this.isEnding && this.isIdle);
     if (exchange === undefined) {
-      (this.#slicer ?? this.socket).write(toText(response, headers));
+      (this.#slicer ?? this.socket).write(toResponseText(response, headers));
       return;
     }
     if (response.lost === "half") {
       this.admission.release(exchange);
-      this.#cut(toText(response, headers), response.body.length);
+      this.#cut(toResponseText(response, headers), response.body.length);
       return;
     }
     this.#unsent.push(exchange);

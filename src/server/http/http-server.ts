@@ -12,7 +12,7 @@ import { Connection, type ConnectionContext, graceMs } from "./connection.ts";
 import { createSimpleCreateParser, Lane } from "./lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createNodeHttp } from "./node-exchange.ts";
-import { lingeringClose, createConnectionHeaders, toText } from "./response-bytes.ts";
+import { lingeringClose, createConnectionHeaders, toResponseText } from "./response-bytes.ts";
 import { Scheduler } from "./scheduler.ts";
 
 /** Options for {@link openHttpServer}. */
@@ -51,7 +51,7 @@ export type ServerContext = Pick<ConnectionContext, "handler" | "admission" | "s
 /** An HTTP server that listens. */
 export interface HttpServer extends ListeningAddress {
   /** Accepts connections. Call it once, in the turn of the event loop in which the server was opened. */
-  serve(context: ServerContext): Connections;
+  serve(context: ServerContext): ServerConnections;
   /**
    * Uses another certificate for new connections.
    *
@@ -82,7 +82,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return {
     ...address,
     serve: (context) =>
-      new Connections(server, {
+      new ServerConnections(server, {
         context: {
           ...context,
           onError,
@@ -124,7 +124,7 @@ const lastReadMs = 1500;
 /** Time for the responses to requests that are cut off to be sent. */
 const lastResponsesMs = 250;
 
-/** Options of {@link Connections}. */
+/** Options of {@link ServerConnections}. */
 interface ConnectionsOptions {
   readonly context: ConnectionContext;
   /** Maximum number of connections. */
@@ -138,7 +138,7 @@ interface ConnectionsOptions {
 }
 
 /** The connections of one server. */
-class Connections {
+class ServerConnections {
   readonly #server: Server;
   readonly #options: ConnectionsOptions;
   readonly #maxSockets: number;
@@ -286,7 +286,7 @@ class Connections {
     const response = handler.reject(error);
     handler.report(undefined, response, false);
     socket.on("error", () => undefined);
-    socket.write(toText(response, connectionHeaders(true)));
+    socket.write(toResponseText(response, connectionHeaders(true)));
     lingeringClose(socket);
   }
 }

@@ -13,7 +13,7 @@ import {
 } from "../request.ts";
 import { type CompleteResponse, serverStopping } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
-import { toText } from "./response-bytes.ts";
+import { toResponseText } from "./response-bytes.ts";
 
 /** The head of a simple create: each header is there once, is known, and has one possible reading. */
 interface SimpleHead {
@@ -273,6 +273,6 @@ class LaneExchange implements Exchange {
     this.#body.end(requestIncomplete);
     // Latin-1 is faster to write, and the same for ASCII.
     const encoding = response.bodyBytes === response.body.length ? "latin1" : "utf8";
-    this.#connection.socket.write(toText(response, headers), encoding, onSent);
+    this.#connection.socket.write(toResponseText(response, headers), encoding, onSent);
   }
 }

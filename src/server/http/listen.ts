@@ -78,7 +78,7 @@ async function listenAtPath(server: Server, path: string): Promise<void> {
   const ownName = join(dirname(path), `.${randomBytes(3).toString("base64url")}`);
   for (const each of [path, ownName]) {
     // Node 20: truncates the path. Node 22: does too.
-    if (Buffer.byteLength(each) > maxSocketPathBytes) throw toError("ENAMETOOLONG");
+    if (Buffer.byteLength(each) > maxSocketPathBytes) throw createListenError("ENAMETOOLONG");
   }
   await startListening(server, { path: ownName });
   try {
@@ -101,13 +101,13 @@ async function linkUnlessInUse(ownName: string, path: string): Promise<void> {
     linkSync(ownName, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    if (!(await isLeftOver(path))) throw toError("EADDRINUSE");
+    if (!(await isLeftOver(path))) throw createListenError("EADDRINUSE");
     unlinkSync(path);
     linkSync(ownName, path);
   }
 }
 
-function toError(code: string): Error {
+function createListenError(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 

@@ -61,7 +61,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     const heads = new HeadScanner();
     let bodyFrom = 0;
     let arriving: Exchange | undefined;
-    const countBytes = (input: Buffer): number => {
+    const countSliceBytes = (input: Buffer): number => {
       const { isEnding, isFull, newest } = connection;
       const isInHead = newest?.isComplete !== false;
       if (isFull || (isInHead && isEnding) || !connection.mayPassSlice()) return 0;
@@ -76,7 +76,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       return bytes ?? 0;
     };
     connection.socket.on("data", () => connection.noteInput());
-    const slicer = new Slicer(connection.socket, first, countBytes);
+    const slicer = new Slicer(connection.socket, first, countSliceBytes);
     connections.set(slicer, connection);
     connection.use(slicer, slicer);
     server.emit("connection", slicer);

@@ -5,7 +5,7 @@ import type { CompleteResponse } from "../response.ts";
 import { STATUS_CODES } from "./node-http.ts";
 
 /** The bytes of a response, as text: ASCII except for the body. */
-export function toText(
+export function toResponseText(
   { status, headers, body }: CompleteResponse,
   connectionHeaders: HeaderPairs,
 ): string {
