@@ -5,6 +5,7 @@ import {
   type ErrorResponse,
   NotAPlantStoreError,
   type Rejection,
+  type StopCause,
   toReason,
   toWaitDetails,
   UnavailableError,
@@ -182,10 +183,15 @@ export interface ErrorContext {
 
 /** Returns what the sentence about an Error adds to its message. */
 export function toDetails(
-  { error, attempts = 1, requestId, retryAfterS }: ErrorResponse & { readonly attempts?: number },
+  {
+    error: { error },
+    attempts = 1,
+    requestId,
+    retryAfterS,
+  }: Partial<Omit<StopCause, "error">> & { readonly error: Rejection },
   { url, source, tokenSource }: ErrorContext,
 ): string[] {
-  const next = toNextStep(error.error);
+  const next = error === undefined ? undefined : toNextStep(error);
   const details = [];
   if (next === "token" && tokenSource !== undefined) {
     details.push(`the token came from ${tokenSource}`);

@@ -7,7 +7,7 @@ import {
 } from "../client/create-plant.ts";
 import type { Deletion } from "../client/delete-plants.ts";
 import { listPage, listPages, maxPagePlants } from "../client/list-plants.ts";
-import { type Connections, openKeptConnection } from "../client/http-request.ts";
+import { type ClientConnections, openKeptConnection } from "../client/http-request.ts";
 import { mapInOrder } from "../client/map-in-order.ts";
 import { PageTooLargeError, StoppedError } from "../client/results.ts";
 import { operations } from "../core/contract.ts";
@@ -142,7 +142,7 @@ async function open(
   { url, ca }: CreateRequest,
   isMany: boolean,
   timeoutMs: number,
-): Promise<Connections> {
+): Promise<ClientConnections> {
   if (!isMany) return openKeptConnection(url);
   const { openPool } = await import("../client/http-pool.ts");
   return openPool(url, maxRequests, timeoutMs, ca);

@@ -12,6 +12,7 @@ import {
   type ErrorResponse,
   maxRetryAfterS,
   NotAPlantStoreError,
+  type StopCause,
   UnavailableError,
 } from "./results.ts";
 
@@ -43,20 +44,11 @@ export interface Retry {
   readonly failure: UnavailableError | ErrorResponse;
 }
 
-/** A response with the number of its attempts. */
-export type Attempted<Response> = Response & { readonly attempts: number };
-
-/**
- * Creates one plant.
- *
- * @param body the NewPlant as JSON
- * @throws UnavailableError if the last attempt got no response of the store
- * @throws NotAPlantStoreError if another server responded
- */
-export function sendPlant(
+/** Creates one plant. @param body the NewPlant as JSON. @throws as {@link sendWithRetries} */
+export async function sendPlant(
   body: string,
   options: SendPlantOptions,
-): Promise<Attempted<CreateResponse>> {
+): Promise<Exclude<CreateResponse, ErrorResponse> | StopCause> {
   const { request, isStoreKnown } = options;
   return sendWithRetries(
     { ...request, body },
@@ -65,29 +57,23 @@ export function sendPlant(
   );
 }
 
-/** The part of a request that is the same in each attempt. */
-type RepeatedRequest = Pick<
-  ClientRequest,
-  "method" | "url" | "headers" | "ca" | "body" | "maxResponseBytes"
->;
-
 /**
  * Sends a request until it gets a response that is no transient failure.
  *
- * @param parse parses a response; it may throw an UnavailableError, and any other error ends the attempts
+ * @param parse may throw an UnavailableError; any other error ends the attempts
  * @throws UnavailableError if the last attempt got no response of the store
  * @throws NotAPlantStoreError if another server responded
  */
 export async function sendWithRetries<Success extends { readonly ok: true }>(
-  request: RepeatedRequest,
+  request: Omit<ClientRequest, "timeoutMs" | "isRetry" | "signal">,
   parse: (response: ClientResponse) => Success | ErrorResponse,
   { retries, timeoutMs, post, signal, stopSending, onRetry }: Omit<SendPlantOptions, "request">,
-): Promise<Attempted<Success> | Attempted<ErrorResponse>> {
+): Promise<Success | StopCause> {
   for (let attempts = 1; ; attempts++) {
     let result: Success | ErrorResponse | UnavailableError;
     try {
       result = parse(await post({ ...request, timeoutMs, signal, isRetry: attempts > 1 }));
-      if (result.ok) return { ...result, attempts };
+      if (result.ok) return result;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       result = error;
@@ -191,15 +177,15 @@ export function parseError(
   const foreign = (detail: string): Error =>
     new NotAPlantStoreError(url, `HTTP ${status}${detail}`);
   const redact = (text: string): string => withoutToken(text, request);
-  const read = (name: string): string | undefined => joinHeader(headers, name);
-  const retryAfterS = parseRetryAfter(read("retry-after") ?? "", Date.now());
+  const getHeader = (name: string): string | undefined => joinHeader(headers, name);
+  const retryAfterS = parseRetryAfter(getHeader("retry-after") ?? "", Date.now());
 
   if (status >= 300 && status <= 399) {
-    const target = quoteInput(redact(read("location") ?? "nowhere"), 200);
+    const target = quoteInput(redact(getHeader("location") ?? "nowhere"), 200);
     throw foreign(` to ${target}, and redirects are not followed`);
   }
-  const coding = read("content-encoding") ?? "identity";
-  const type = read("content-type") ?? "";
+  const coding = getHeader("content-encoding") ?? "identity";
+  const type = getHeader("content-type") ?? "";
   const isReadable =
     coding.toLowerCase() === "identity" && /^application\/json[ \t]*(?:;|$)/i.test(type);
   const error = isReadable && status >= 400 ? parseErrorBody(body) : undefined;
@@ -207,7 +193,7 @@ export function parseError(
     // The token goes first: truncation could leave a part of it.
     const shorten = (text: string): string => truncateMessage(redact(text));
     const message = shorten(error.message);
-    const id = read("x-request-id");
+    const id = getHeader("x-request-id");
     const requestId = id && shorten(id);
     return { ok: false, error: { ...error, message }, requestId, retryAfterS };
   }
@@ -233,7 +219,7 @@ export function parseError(
   return undefined;
 }
 
-/** Returns a header. Joins a repeated header as a list (RFC 9110 section 5.3). */
+/** Joins a repeated header as a list (RFC 9110 section 5.3). */
 export function joinHeader(headers: ClientResponse["headers"], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : value;

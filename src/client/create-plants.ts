@@ -2,13 +2,14 @@
 import { toNextStep } from "../core/errors.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
 import { isRetryable, type Retry, sendPlant, type SendPlantOptions } from "./create-plant.ts";
-import type { Connections } from "./http-request.ts";
+import type { ClientConnections } from "./http-request.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import {
   type ErrorResponse,
   isSendable,
   isTooLargeForProxy,
   isUnreachable,
+  type ItemOutcome,
   type ItemResult,
   type PlantItem,
   type StopCause,
@@ -17,9 +18,6 @@ import {
   toLocalResult,
   UnavailableError,
 } from "./results.ts";
-
-/** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
-type Outcome<Item> = readonly [item: Item, result: ItemResult | undefined];
 
 /** Options for {@link sendPlants}. */
 export interface SendPlantsOptions extends Omit<
@@ -37,7 +35,7 @@ export interface SendPlantsOptions extends Omit<
   /** Called when no further items are needed; must end them. */
   readonly stopReading: () => void;
   /** Sends the requests. The run closes it. */
-  readonly pool: Connections;
+  readonly pool: ClientConnections;
 }
 
 /** Items in memory for each item in flight: results wait for earlier ones. */
@@ -65,7 +63,7 @@ const minFailedAttempts = 3;
 export async function* sendPlants<Item extends PlantItem>(
   items: AsyncIterable<Item>,
   options: SendPlantsOptions,
-): AsyncGenerator<readonly Outcome<Item>[], void, undefined> {
+): AsyncGenerator<readonly ItemOutcome<Item>[], void, undefined> {
   const run = new BulkCreate<Item>(options);
   try {
     yield* mapInOrder(items, run.handle, {
@@ -110,7 +108,7 @@ class BulkCreate<Item extends PlantItem> {
     return Math.max(size, maxHeldBytes / (heldPerPending * concurrency));
   };
 
-  readonly handle = async (item: Item, index: number): Promise<Outcome<Item>> => {
+  readonly handle = async (item: Item, index: number): Promise<ItemOutcome<Item>> => {
     const { isFailFast, stopReading } = this.#options;
     const { plant } = item;
     if (this.#isStopped(index)) return [item, undefined];

@@ -1,17 +1,12 @@
 /** Deletes plants of a store over HTTP. */
 import { errorTable } from "../core/errors.ts";
-import {
-  type Attempted,
-  isRetryable,
-  parseError,
-  type SendPlantOptions,
-  sendWithRetries,
-} from "./create-plant.ts";
+import { isRetryable, parseError, type SendPlantOptions, sendWithRetries } from "./create-plant.ts";
 import { mapInOrder } from "./map-in-order.ts";
 import {
   type DeleteResponse,
   type ErrorResponse,
   isUnreachable,
+  type StopCause,
   StoppedError,
   UnavailableError,
 } from "./results.ts";
@@ -26,7 +21,7 @@ import {
 export async function sendDeletion(
   id: bigint,
   { request: { headers: createHeaders, url, ca }, ...options }: SendPlantOptions,
-): Promise<Attempted<DeleteResponse>> {
+): Promise<Exclude<DeleteResponse, ErrorResponse> | StopCause> {
   const { "content-type": _, ...headers } = createHeaders;
   const request = { url: `${url}/${id}`, headers, ca };
   let isInDoubt = false;

@@ -6,7 +6,7 @@ import {
   createNoHttpError,
   type Post,
   readResponseBody,
-  toClientError,
+  classifyError,
 } from "./http-request.ts";
 import { createAttemptTimeout, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
@@ -54,7 +54,9 @@ export function createFetchPost(fetch: Fetch): Post {
     try {
       const received = await response.catch(async (error: unknown) => {
         signal?.throwIfAborted();
-        throw stopping.signal.aborted ? stopping.signal.reason : await toFetchError(error, request);
+        throw stopping.signal.aborted
+          ? stopping.signal.reason
+          : await classifyFetchError(error, request);
       });
       if (received === undefined) throw new TypeError("fetch must return a Response");
       return received;
@@ -78,14 +80,14 @@ function toRejection(signal: AbortSignal): Promise<never> {
 }
 
 /** Maps the error of a request without a response. Other errors are bugs of the function, and do not change. */
-async function toFetchError(error: unknown, request: ClientRequest): Promise<unknown> {
+async function classifyFetchError(error: unknown, request: ClientRequest): Promise<unknown> {
   // The fetch of Node rejects with a TypeError whose cause is the error of the connection.
   const cause = isError(error) && isError(error.cause) ? error.cause : error;
   // It has no code if the bytes come before the request is sent.
   if (isError(cause) && cause.name === "HTTPParserError") {
     return createNoHttpError(request.url, cause);
   }
-  const known = await toClientError(cause, request);
+  const known = await classifyError(cause, request);
   if (known !== cause) return known;
   if (!isError(error) || !(error.name === "TypeError" || isBuiltIn(error, "DOMException"))) {
     return error;

@@ -10,11 +10,11 @@ import {
   createNoHttpError,
   type ClientRequest,
   type ClientResponse,
-  type Connections,
+  type ClientConnections,
   needsMore,
   post,
   type ResponseHead,
-  toClientError,
+  classifyError,
 } from "./http-request.ts";
 import { createAttemptTimeout, NotAPlantStoreError } from "./results.ts";
 
@@ -40,7 +40,7 @@ export function openPool(
   maxRequests: number,
   timeoutMs: number,
   ca?: string,
-): Connections {
+): ClientConnections {
   const { origin, socketPath, httpUrl } = toEndpoint(url);
   const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
   const sockets = new Set<Socket>();
@@ -191,7 +191,7 @@ async function rejectWith(error: Error, request: ClientRequest): Promise<never> 
   const reason =
     error instanceof errors.HTTPParserError
       ? createNoHttpError(request.url, error)
-      : await (isOwn ? error : toClientError(error, request));
+      : await (isOwn ? error : classifyError(error, request));
   request.signal?.throwIfAborted();
   throw reason;
 }

@@ -15,6 +15,6 @@ export function createNoHttpError(_url: string, cause: Error): Error {
 }
 
 /** Browsers do not report why they cannot connect. */
-export async function toClientError(error: unknown): Promise<unknown> {
+export async function classifyError(error: unknown): Promise<unknown> {
   return error;
 }

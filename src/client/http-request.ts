@@ -21,8 +21,7 @@ export function toReasonPhrase(status: number): string {
   return process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 }
 
-/** Connections of a client. */
-export interface Connections {
+export interface ClientConnections {
   /** A request may arrive twice, if its connection ends before the response. */
   readonly post: Post;
   /** Closes all connections. Requests in flight reject. */
@@ -30,7 +29,7 @@ export interface Connections {
 }
 
 /** Opens one connection, which is kept between requests. The first request connects. @param url any request's URL */
-export function openKeptConnection(url: string): Connections {
+export function openKeptConnection(url: string): ClientConnections {
   const module = url.startsWith("https:") ? "node:https" : "node:http";
   const { Agent } = process.getBuiltinModule(module);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -38,10 +37,10 @@ export function openKeptConnection(url: string): Connections {
 }
 
 /** Opens connections for the second plant only: the first one needs no undici, which takes 20 ms to load. @param open loads it */
-export function openLate(open: () => Promise<Connections>): Connections {
+export function openLate(open: () => Promise<ClientConnections>): ClientConnections {
   let isFirstSent = false;
-  let opening: Promise<Connections> | undefined;
-  let connections: Connections | undefined;
+  let opening: Promise<ClientConnections> | undefined;
+  let connections: ClientConnections | undefined;
   return {
     post(request) {
       if (connections !== undefined) return connections.post(request);
@@ -106,7 +105,7 @@ export async function post(message: ClientRequest, agent?: Agent): Promise<Clien
     if (sent.reusedSocket && isError(error) && "code" in error && error.code === "ECONNRESET") {
       return { ...(await post(message)), wasRepeated: true };
     }
-    const reason = await toClientError(error, message);
+    const reason = await classifyError(error, message);
     signal?.throwIfAborted();
     throw reason;
   } finally {
@@ -208,7 +207,7 @@ const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
  *
  * @param request its URL, and the trusted certificates
  */
-export async function toClientError(
+export async function classifyError(
   error: unknown,
   { url, ca }: Pick<ClientRequest, "url" | "ca">,
 ): Promise<unknown> {

@@ -1,17 +1,12 @@
 /** Lists the plants of a store over HTTP, page by page. */
 import type { NewPlant } from "../core/plant.ts";
 import { parsePlants } from "../core/read-plant.ts";
+import { parseError, type SendPlantOptions, sendWithRetries } from "./create-plant.ts";
 import {
-  type Attempted,
-  parseError,
-  type SendPlantOptions,
-  sendWithRetries,
-} from "./create-plant.ts";
-import {
-  type ErrorResponse,
   NotAPlantStoreError,
   PageTooLargeError,
   ResponseTooLongError,
+  type StopCause,
   StoppedError,
 } from "./results.ts";
 
@@ -29,9 +24,6 @@ export interface PageQuery {
   readonly limit: number;
 }
 
-/** A page of a plant store. */
-type Page = { readonly ok: true; readonly plants: readonly NewPlant[] } | ErrorResponse;
-
 /**
  * Lists one page.
  *
@@ -42,17 +34,18 @@ type Page = { readonly ok: true; readonly plants: readonly NewPlant[] } | ErrorR
 export async function listPage(
   { after, limit }: PageQuery,
   { request: { headers: createHeaders, url: baseUrl, ca }, ...options }: SendPlantOptions,
-): Promise<Attempted<Page>> {
+): Promise<{ readonly ok: true; readonly plants: readonly NewPlant[] } | StopCause> {
   const { "content-type": _, ...headers } = createHeaders;
   const query = `?limit=${limit}${after === undefined ? "" : `&after=${after}`}`;
   const request = { url: baseUrl + query, headers, ca };
   try {
     return await sendWithRetries(
       { ...request, method: "GET", body: "", maxResponseBytes: maxPageBytes },
-      (response): Page => {
-        const error = parseError(response, request, 200);
-        return error ?? { ok: true, plants: parsePage(response.body, after, request.url) };
-      },
+      (response) =>
+        parseError(response, request, 200) ?? {
+          ok: true,
+          plants: parsePage(response.body, after, request.url),
+        },
       options,
     );
   } catch (error) {

@@ -34,8 +34,9 @@ export async function* mapInOrder<Item, Result>(
   let inFlight = 0;
   let totalSize = 0;
   const state = { isRead: false, isClosed: false };
+  const hasRoom = (): boolean => inFlight < concurrency && totalSize < maxSize;
   const waiting: (() => void)[] = [];
-  const change = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
+  const nextChange = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
   const notify = (): void => {
     for (const resolve of waiting.splice(0)) resolve();
   };
@@ -49,13 +50,13 @@ export async function* mapInOrder<Item, Result>(
     inFlight--;
     notify();
   };
-  const read = async (): Promise<void> => {
+  const readItems = async (): Promise<void> => {
     let count = 0;
     try {
       for await (const item of items) {
         // The caller may have stopped while the item was read.
         if (!state.isClosed) void work(item, count++);
-        while (!state.isClosed && (inFlight >= concurrency || totalSize >= maxSize)) await change();
+        while (!state.isClosed && !hasRoom()) await nextChange();
         if (state.isClosed) return;
       }
     } finally {
@@ -64,7 +65,7 @@ export async function* mapInOrder<Item, Result>(
     }
   };
 
-  const reading = read();
+  const reading = readItems();
   // Its error is thrown below, after the results.
   reading.catch(() => {});
   try {
@@ -74,7 +75,7 @@ export async function* mapInOrder<Item, Result>(
           await reading;
           return;
         }
-        await change();
+        await nextChange();
       }
       await endOfTurn();
       const results: Result[] = [];

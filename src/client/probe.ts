@@ -1,6 +1,6 @@
 /** Finds out what listens at a URL: a ready plant store, and whether it accepts the token. */
 import { attempt } from "../core/attempt.ts";
-import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
+import { joinPath, toEndpoint } from "../core/base-url.ts";
 import { tokenCheckHeader } from "../core/contract.ts";
 import { errorTable, truncateMessage } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
@@ -127,15 +127,4 @@ export async function checkToken({
 function readServerTime({ headers }: ClientResponse): number | undefined {
   const timeMs = Date.parse(joinHeader(headers, "date") ?? "");
   return Number.isNaN(timeMs) ? undefined : timeMs;
-}
-
-/** Limit for the request, in milliseconds. */
-const timeoutMs = 1000;
-
-/** As {@link checkReadiness}, of a server on this machine, and within a second; undefined for a URL of another machine. */
-export async function checkLocalServer(
-  baseUrl: string,
-  signal: AbortSignal,
-): Promise<Readiness | undefined> {
-  return isLocalUrl(baseUrl) ? checkReadiness({ baseUrl, timeoutMs, signal }) : undefined;
 }

@@ -16,7 +16,7 @@ export type ErrorResponse = {
   readonly retryAfterS?: number | undefined;
 };
 
-/** Response of a plant store to a create. */
+/** Response of a plant store to a create. `ok` tells the kinds of a response, and of a result, apart. */
 export type CreateResponse =
   | {
       readonly ok: true;
@@ -210,13 +210,15 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** A plant to create. */
 export interface PlantItem {
   /** A Rejection is not sent. */
   readonly plant: NewPlant | Rejection;
   /** Bytes that the item holds in memory. */
   readonly bytes: Uint8Array;
 }
+
+/** An item with its result; undefined if it was not sent, or its response is unknown because the run stopped. */
+export type ItemOutcome<Item> = readonly [item: Item, result: ItemResult | undefined];
 
 /**
  * Result for one item. If it was sent:
@@ -243,7 +245,7 @@ export type ItemResult =
       readonly requestId?: string | undefined;
     };
 
-/** Returns the result of an item that was sent. A response that names no result counts as `created`. */
+/** The result of an item that was sent. A response that names no result counts as `created`. */
 export function toItemResult(
   response: CreateResponse | UnavailableError | NotAPlantStoreError,
 ): ItemResult {
@@ -262,12 +264,11 @@ export function toItemResult(
 /** Steps after which a retry may succeed. */
 const failedSteps: ReadonlySet<NextStep> = new Set<NextStep>(["later", "resend", "retry"]);
 
-/** Checks whether an item is a valid plant. */
 export function isSendable(plant: PlantItem["plant"]): plant is NewPlant {
   return !("message" in plant);
 }
 
-/** Returns the result of an item that is not sent. */
+/** The result of an item that is not sent. */
 export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
   return isSendable(plant)
     ? { ok: true, status: "valid", plant }
@@ -277,7 +278,7 @@ export function toLocalResult(plant: PlantItem["plant"]): ItemResult {
 /** The response that stopped `createMany`, because every other create would get the same Error, or `list`. */
 export type StopCause = ErrorResponse & { readonly attempts: number };
 
-/** Checks for a failure before the connection was open, which no other request can avoid. */
+/** Checks for a failure before the connection was open, which every other request would meet too. */
 export function isUnreachable({ reason }: UnavailableError): boolean {
   return reason === "refused" || reason === "unknownHost" || reason === "insecure";
 }

@@ -4,8 +4,10 @@ import type { SendPlantOptions } from "../client/create-plant.ts";
 import {
   type CreateResponse,
   type DeleteResponse,
+  type ErrorResponse,
   type ItemResult,
   type Rejection,
+  type StopCause,
   UnavailableError,
 } from "../client/results.ts";
 import { onAbort } from "../core/attempt.ts";
@@ -164,9 +166,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       assertKnownOptions(createOptions, ["signal"]);
       const signal = checkOption("signal", checkSignal, createOptions.signal);
       const { sendPlant } = await import("../client/create-plant.ts");
-      const sendOptions = await toSendOptions(signal);
-      const { attempts: _, ...response } = await sendPlant(toNewPlantJson(exact), sendOptions);
-      return response;
+      return omitAttempts(await sendPlant(toNewPlantJson(exact), await toSendOptions(signal)));
     },
     async *list(listOptions = {}) {
       assertKnownOptions(listOptions, ["after", "limit", "signal"]);
@@ -192,8 +192,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       assertKnownOptions(deleteOptions, ["signal"]);
       const signal = checkOption("signal", checkSignal, deleteOptions.signal);
       const { sendDeletion } = await import("../client/delete-plants.ts");
-      const { attempts: _, ...response } = await sendDeletion(exact, await toSendOptions(signal));
-      return response;
+      return omitAttempts(await sendDeletion(exact, await toSendOptions(signal)));
     },
     async *createMany(plants, many = {}) {
       assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
@@ -203,6 +202,12 @@ export function createClient(options: PlantClientOptions): PlantClient {
       yield* createMany(plants, { url, token: bearer, fetch, ...checked, concurrency, signal });
     },
   };
+}
+
+function omitAttempts<T extends { readonly ok: true }>(response: T | StopCause): T | ErrorResponse {
+  if (response.ok) return response;
+  const { attempts: _, ...error } = response;
+  return error;
 }
 
 /** @returns undefined to use sockets */

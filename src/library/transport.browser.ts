@@ -1,6 +1,6 @@
 /** How a client in a browser sends its requests: always with `fetch`. */
 import { createFetchPost, type Fetch } from "../client/fetch-post.ts";
-import type { Connections, Post } from "../client/http-request.ts";
+import type { ClientConnections, Post } from "../client/http-request.ts";
 
 /** The `fetch` of the browser, also one that a mock installs later. */
 const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
@@ -23,6 +23,6 @@ export async function loadPost(fetch: Fetch): Promise<Post> {
 }
 
 /** Returns what a bulk create sends its requests with. */
-export async function openTransport(fetch: Fetch): Promise<Connections> {
+export async function openTransport(fetch: Fetch): Promise<ClientConnections> {
   return { post: await loadPost(fetch), close: async () => {} };
 }

@@ -1,7 +1,7 @@
 /** How a client of a program sends its requests. The build for browsers has `transport.browser.ts` instead. */
 import type { CreateRequest } from "../client/create-plant.ts";
 import type { Fetch } from "../client/fetch-post.ts";
-import type { Connections, Post } from "../client/http-request.ts";
+import type { ClientConnections, Post } from "../client/http-request.ts";
 
 /** Returns the function that sends requests by default; undefined for sockets. */
 export function getDefaultFetch(): Fetch | undefined {
@@ -19,7 +19,7 @@ export async function openTransport(
   fetch: Fetch | undefined,
   { url, ca }: CreateRequest,
   { concurrency, timeoutMs }: { readonly concurrency: number; readonly timeoutMs: number },
-): Promise<Connections> {
+): Promise<ClientConnections> {
   if (fetch !== undefined) return { post: await loadPost(fetch), close: async () => {} };
   if (concurrency === 1) return (await import("../client/http-request.ts")).openKeptConnection(url);
   const { openPool } = await import("../client/http-pool.ts");

@@ -8,7 +8,7 @@ import { listSavedOrigins } from "../helpers/credentials.ts";
 import { toCommandError, toFailure } from "../../src/cli/command-failure.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
 import { saveSettings } from "../../src/cli/config/saved-settings.ts";
-import { toClientError } from "../../src/client/http-request.ts";
+import { classifyError } from "../../src/client/http-request.ts";
 import { createClient } from "../../src/index.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runCli, startCli } from "../helpers/run-cli.ts";
@@ -135,7 +135,7 @@ describe("an error names the socket and the next step:", () => {
 
   it("a socket of another user", async () => {
     const cause = Object.assign(new Error("connect EACCES"), { code: "EACCES" });
-    const error = await toClientError(cause, { url: "unix:/run/p.sock:/plants" });
+    const error = await classifyError(cause, { url: "unix:/run/p.sock:/plants" });
     const source = { flags: {}, io: createProcessIo() };
     expect(toFailure(toCommandError(error, source))).toMatchObject({
       exitCode: 6,

@@ -68,7 +68,7 @@ describe("a create", () => {
 
   it("returns the Plant and the result", async () => {
     const { url } = await openScriptedServer(created);
-    expect(await create(url)).toEqual({ ...success, result: "created", attempts: 1 });
+    expect(await create(url)).toEqual({ ...success, result: "created" });
   });
 
   it("returns the Error", async () => {
@@ -103,7 +103,7 @@ describe("a failed attempt", () => {
     "is retried with the same body after error %i",
     async (error) => {
       const { url, requests } = await openScriptedServer(errorResponse(error), created);
-      expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+      expect(await create(url, { retries: 1 })).toMatchObject(success);
       expect(requests[1]).toEqual(requests[0]);
     },
   );
@@ -118,8 +118,9 @@ describe("a failed attempt", () => {
       },
     ],
   ])("is retried after %s", async (_what, respond) => {
-    const { url } = await openScriptedServer(respond, created);
-    expect(await create(url, { retries: 1 })).toMatchObject({ ...success, attempts: 2 });
+    const { url, requests } = await openScriptedServer(respond, created);
+    expect(await create(url, { retries: 1 })).toMatchObject(success);
+    expect(requests).toHaveLength(2);
   });
 
   it("is retried after a timeout", async () => {
@@ -132,7 +133,8 @@ describe("a failed attempt", () => {
       post: (request) =>
         post(++attempts === 1 ? { ...request, url: silentUrl, timeoutMs: 100 } : request),
     });
-    expect(outcome).toMatchObject({ ...success, attempts: 2 });
+    expect(outcome).toMatchObject(success);
+    expect(attempts).toBe(2);
   });
 
   it.each([40001, 40100, 40102, 40400, 40900, 41300, 42201, 50000])(
@@ -151,7 +153,7 @@ describe("a failed attempt", () => {
       const { url, requests } = await openScriptedServer(unavailable, created);
       const retries: Retry[] = [];
       const outcome = await create(url, { retries: 1, onRetry: (retry) => retries.push(retry) });
-      expect(outcome).toMatchObject({ ...success, attempts: 2 });
+      expect(outcome).toMatchObject(success);
       expect(requests[1]).toEqual(requests[0]);
       const failure = { reason: "gateway", detail: `status ${status}` };
       expect(retries).toMatchObject([{ attempt: 1, delayMs: 1000, failure }]);

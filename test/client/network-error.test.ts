@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type LookupFunction } from "node:net";
 import { describe, expect, it } from "vitest";
-import { toClientError } from "../../src/client/http-request.ts";
+import { classifyError } from "../../src/client/http-request.ts";
 import { findClosedUrl } from "./scripted-server.ts";
 
 const url = "http://plants.example/plants";
@@ -33,7 +33,7 @@ it.each([
     "(no name server responded)",
   ],
 ])("%s is described in words", async (code, message, reason, words) => {
-  const error = await toClientError(Object.assign(new Error(message), { code }), { url });
+  const error = await classifyError(Object.assign(new Error(message), { code }), { url });
   expect(error).toMatchObject({ reason, message: expect.stringContaining(words) });
 });
 
@@ -42,7 +42,7 @@ describe("a host with several addresses", () => {
     // The first address is for documentation (RFC 3849): no host has it.
     const error = await failToConnect("2001:db8::1", "127.0.0.1");
     expect(error).toBeInstanceOf(AggregateError);
-    expect(await toClientError(error, { url })).toMatchObject({
+    expect(await classifyError(error, { url })).toMatchObject({
       reason: "refused",
       message: "cannot connect to http://plants.example: connection refused",
       cause: { code: "ECONNREFUSED" },
@@ -54,7 +54,7 @@ describe("a host with several addresses", () => {
       Object.assign(new Error(`connect ${code}`), { code }),
     );
     const error = Object.assign(new AggregateError(causes, "all failed"), { code: "ENETUNREACH" });
-    expect(await toClientError(error, { url })).toMatchObject({
+    expect(await classifyError(error, { url })).toMatchObject({
       reason: "lost",
       detail: "no route to the host",
     });

@@ -11,7 +11,7 @@ import { parseText } from "../../src/cli/options/values.ts";
 import { canAsk, confirm } from "../../src/cli/terminal/prompts.ts";
 import { Terminal } from "../../src/cli/terminal/terminal.ts";
 import { NotAPlantStoreError, UnavailableError } from "../../src/client/results.ts";
-import { post, toClientError } from "../../src/client/http-request.ts";
+import { post, classifyError } from "../../src/client/http-request.ts";
 import { operationSets, type OperationSet } from "../../src/core/contract.ts";
 import { joinPath, toEndpoint } from "../../src/core/base-url.ts";
 import { type StatusMode, statusModes } from "../../src/core/errors.ts";
@@ -246,7 +246,7 @@ async function assertAccepted(options: RunOptions, tokenSource: string): Promise
   signal.throwIfAborted();
   const [response] = responses;
   if (response === undefined) {
-    if (isUnreachable && failure !== undefined) throw await toClientError(failure, { url, ca });
+    if (isUnreachable && failure !== undefined) throw await classifyError(failure, { url, ca });
     const problem = hasTimedOut ? "; a higher --timeout waits longer" : "";
     throw new CommandError("unavailable", `no HTTP response from ${url}: try again${problem}`);
   }

@@ -1,13 +1,16 @@
 /** Explains what to do without a token. */
-import { toEndpoint } from "../../core/base-url.ts";
+import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
-import { checkLocalServer, type Readiness } from "../../client/probe.ts";
+import { checkReadiness, type Readiness } from "../../client/probe.ts";
 import type { UnavailableError } from "../../client/results.ts";
 import { readDefaultUrl } from "../options/values.ts";
 import { listSavedOrigins } from "./saved-tokens.ts";
 import { findConfigDirectory } from "./directories.ts";
+
+/** Limit for the request to a server of this machine. */
+const localTimeoutMs = 1000;
 
 /**
  * Finds the error for a missing token: it says how to get one, or that no server runs on this machine.
@@ -29,7 +32,9 @@ export async function explainMissingToken(
     const message = `no token for ${baseUrl}, but one is saved for ${similar}: use that URL, or run "${login}"`;
     return new CommandError("tokenRejected", message);
   }
-  const server = await checkLocalServer(baseUrl, signal);
+  const server = isLocalUrl(baseUrl)
+    ? await checkReadiness({ baseUrl, timeoutMs: localTimeoutMs, signal })
+    : undefined;
   const cause = server?.state === "unknown" ? server.cause : undefined;
   if (cause?.reason === "refused") return cause;
   const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;

@@ -31,8 +31,8 @@ lines always. You can run it again: what exists stays as it is.`,
     try {
       if (!isDryRun && !isQuiet) await nameServer(url, run);
       if (createRun.options.paths.length === 0) {
-        const { sendOne } = await import("./create-one.ts");
-        return await sendOne(createRun);
+        const { sendFromFlags } = await import("./create-one.ts");
+        return await sendFromFlags(createRun);
       }
       // Most of the code.
       const { sendFromInputs } = await import("./create-many.ts");

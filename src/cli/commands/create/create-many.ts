@@ -5,9 +5,9 @@ import { sendPlants } from "../../../client/create-plants.ts";
 import { openLate } from "../../../client/http-request.ts";
 import {
   isSendable,
-  type ItemResult,
   NotAPlantStoreError,
   StoppedError,
+  toItemResult,
   toLocalResult,
   UnavailableError,
 } from "../../../client/results.ts";
@@ -188,22 +188,20 @@ async function endOne(
 ): Promise<number> {
   if (failure !== undefined && !(failure instanceof StoppedError)) throw failure;
   const [[record, result] = []] = report.held;
-  const answer = failure?.cause ?? (record === undefined ? readNothing() : result);
-  if (answer === undefined) {
+  const response = failure?.cause;
+  const known = record === undefined ? toLocalResult(readNewPlant(new Uint8Array())) : result;
+  const reported = response === undefined ? known : toItemResult(response);
+  if (reported === undefined) {
     const doubt = "the plant may or may not exist; the same command can be repeated";
     throw new Interruption(signal ?? "SIGINT", doubt);
   }
   if (record !== undefined) await report.warn(record);
   const isSent = record !== undefined && isSendable(record.plant);
   const details = isSent ? [] : [`in ${toInputName(input.paths[0] ?? "-")}`];
-  const exitCode = await printOne(answer, { id: record?.content.id, tokenSource, details }, run);
+  const context = { id: record?.content.id, tokenSource, response, details };
+  const exitCode = await printOne(reported, context, run);
   if (signal !== undefined) throw new Interruption(signal);
   return exitCode;
-}
-
-/** The Error of an input without a plant. */
-function readNothing(): ItemResult {
-  return toLocalResult(readNewPlant(new Uint8Array()));
 }
 
 /** Prints how a run of records ended. */

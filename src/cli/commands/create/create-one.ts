@@ -1,16 +1,10 @@
 /** Creates the plant of flags, and prints the Plant or the Error of one plant. */
+import { type Retry, sendPlant } from "../../../client/create-plant.ts";
 import {
-  type Attempted,
-  type CreateRequest,
-  type Retry,
-  sendPlant,
-} from "../../../client/create-plant.ts";
-import {
-  type CreateResponse,
   isSendable,
   isTooLargeForProxy,
   type ItemResult,
-  type NotAPlantStoreError,
+  type StopCause,
   toItemResult,
   toLocalResult,
   UnavailableError,
@@ -31,13 +25,34 @@ import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts
  * @returns the exit code, once the result is printed
  * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
  */
-export async function sendOne(run: CreateRun): Promise<number> {
-  const plant = readPlantFlags(run.options.plant);
+export async function sendFromFlags(run: CreateRun): Promise<number> {
+  const { options, io, terminal, abort } = run;
+  const { url, timeoutMs, retries, isDryRun, isQuiet, isVerbose } = options;
+  const plant = readPlantFlags(options.plant);
   if (!isSendable(plant)) return printOne(toLocalResult(plant), {}, run);
   const { id } = plant;
-  if (run.options.isDryRun) return printOne(toLocalResult(plant), { id }, run);
+  if (isDryRun) return printOne(toLocalResult(plant), { id }, run);
   const { request, tokenSource } = await prepareRequest(run);
-  return printOne(await sendAndWait(plant, request, run), { id, tokenSource }, run);
+  const warn = async (retry: Retry): Promise<void> => {
+    const { describeUnavailable } = await import("../../command-failure.ts");
+    await terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
+  };
+  const onRetry = (retry: Retry): void => {
+    if (retry.attempt === 1 && io.stderr.isTTY) void warn(retry);
+  };
+  const post = await selectPost(options, terminal);
+  const sendOptions = { request, timeoutMs, retries, post, signal: abort, onRetry };
+  const work = () => sendPlant(toNewPlantJson(plant), sendOptions);
+  run.inDoubt = "one";
+  const sending =
+    isQuiet || isVerbose ? work() : terminal.showWhile(() => `waiting for ${url}`, work);
+  const answer = await sending.catch((error: unknown) => {
+    // A limit of a proxy rejects the plant.
+    if (error instanceof UnavailableError || isTooLargeForProxy(error)) return error;
+    throw error;
+  });
+  const response = isError(answer) || answer.ok ? undefined : answer;
+  return printOne(toItemResult(answer), { id, tokenSource, response }, run);
 }
 
 /** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */
@@ -56,80 +71,42 @@ const confirmations = {
   valid: (plant: string) => `${plant} is valid; nothing was sent`,
 } as const;
 
-/** The result of one plant, the last response, or the error without one. */
-type Answer = ItemResult | Attempted<CreateResponse> | UnavailableError | NotAPlantStoreError;
-
-/** What is known besides the answer. */
-interface AnswerContext {
+/** What is known besides the result. */
+interface ResultContext {
   readonly id?: bigint | undefined;
   /** Undefined if no token was sent. */
   readonly tokenSource?: string;
+  /** The response with the Error. It says more than the result: attempts, and how long to wait. */
+  readonly response?: StopCause | undefined;
   /** Added to the message of an Error. */
   readonly details?: readonly string[];
 }
 
 /**
- * Prints the answer for one plant.
+ * Prints the Plant or the Error of one plant.
  *
  * @returns the exit code
  * @throws UnavailableError, OutputError
  */
 export async function printOne(
-  answer: Answer,
-  { id, tokenSource, details = [] }: AnswerContext,
+  result: ItemResult,
+  { id, tokenSource, response, details = [] }: ResultContext,
   run: CreateRun,
 ): Promise<number> {
-  const isResult = !isError(answer) && "status" in answer;
-  const result = isResult ? answer : toItemResult(answer);
-  const response = isResult || isError(answer) ? undefined : answer;
   if (result.ok) {
-    await printPlant(result, id, run);
+    await printCreated(result, id, run);
     return exitCodes.done.code;
   }
-  const { error: rejection, requestId } = result;
+  const { error: rejection } = result;
   if (rejection instanceof UnavailableError) {
-    if (run.options.json) await printResult(result, id, run);
+    if (run.options.json) await printOnStdout(result, id, run);
     throw rejection;
   }
   const { toDetails, toExitCode } = await import("../../command-failure.ts");
-  const { error, message } = rejection;
   const context = { url: run.options.url, source: run, tokenSource };
-  let added: readonly string[] = [];
-  if (response?.ok === false) added = toDetails(response, context);
-  else if (error !== undefined) {
-    added = toDetails({ ok: false, error: { error, message }, requestId }, context);
-  }
-  await printError(result, id, [...added, ...details], run);
-  return error === undefined ? exitCodes.invalidPlant.code : toExitCode(error);
-}
-
-/** Sends a plant. @returns the response, or the error without one; a limit of a proxy rejects the plant */
-async function sendAndWait(
-  plant: NewPlant,
-  request: CreateRequest,
-  run: CreateRun,
-): Promise<Attempted<CreateResponse> | UnavailableError | NotAPlantStoreError> {
-  const { options, io, terminal, abort } = run;
-  const { url, timeoutMs, retries, isQuiet, isVerbose } = options;
-  const warn = async (retry: Retry): Promise<void> => {
-    const { describeUnavailable } = await import("../../command-failure.ts");
-    await terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
-  };
-  const onRetry = (retry: Retry): void => {
-    if (retry.attempt === 1 && io.stderr.isTTY) void warn(retry);
-  };
-  const post = await selectPost(options, terminal);
-  const sendOptions = { request, timeoutMs, retries, post, signal: abort, onRetry };
-  const work = () => sendPlant(toNewPlantJson(plant), sendOptions);
-  run.inDoubt = "one";
-  try {
-    return await (isQuiet || isVerbose
-      ? work()
-      : terminal.showWhile(() => `waiting for ${url}`, work));
-  } catch (error) {
-    if (error instanceof UnavailableError || isTooLargeForProxy(error)) return error;
-    throw error;
-  }
+  const added = toDetails(response ?? result, context);
+  await printRejection(result, id, [...added, ...details], run);
+  return rejection.error === undefined ? exitCodes.invalidPlant.code : toExitCode(rejection.error);
 }
 
 /**
@@ -138,7 +115,7 @@ async function sendAndWait(
  * @param explain prints what is lost if stdout cannot be written. Not for a closed output, whose reader wants no further messages
  * @throws OutputError
  */
-async function printResult(
+async function printOnStdout(
   result: ItemResult,
   id: bigint | undefined,
   { options, terminal }: CreateRun,
@@ -161,7 +138,7 @@ async function printResult(
   }
 }
 
-async function printPlant(
+async function printCreated(
   result: Extract<ItemResult, { readonly ok: true }>,
   id: bigint | undefined,
   run: CreateRun,
@@ -169,14 +146,14 @@ async function printPlant(
   const { io, terminal, options } = run;
   if (options.isQuiet) return;
   const isValid = result.status === "valid";
-  await printResult(result, id, run, async () => {
+  await printOnStdout(result, id, run, async () => {
     if (!isValid) await terminal.note("the plant is in the store, but cannot be printed");
   });
   const sentence = confirmations[result.status](`plant ${id}`);
   if (io.stderr.isTTY === true || isValid) await terminal.success(sentence);
 }
 
-async function printError(
+async function printRejection(
   result: Extract<ItemResult, { readonly ok: false }>,
   id: bigint | undefined,
   details: readonly string[],
@@ -186,7 +163,7 @@ async function printError(
   const { toErrorSentence } = await import("../../command-failure.ts");
   const { error } = result.error;
   const report = () => terminal.error(toErrorSentence(result.error, details), error);
-  await printResult(result, id, run, report);
+  await printOnStdout(result, id, run, report);
   // The user has read the JSON already.
   if (io.stdout.isTTY && io.stderr.isTTY && error !== undefined && findErrorRow(error)) {
     const advice = `"plantstore explain ${error}" shows how to fix it`;
