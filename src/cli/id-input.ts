@@ -1,11 +1,12 @@
 /** Ids of plants as arguments and on standard input, and in messages. */
+import { attempt } from "../core/attempt.ts";
+import { quoteInput } from "../core/messages.ts";
 import { maxBodyRange } from "../library/store-options.ts";
 import type { PlantRecord } from "../records/record-reader.ts";
 import { plantId } from "./options/local.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { readChunks } from "./input.ts";
-import { parseText } from "./options/values.ts";
 
 /** Checks whether the only argument is `-`. @throws UsageError if other ids are next to it */
 export function isStandardInput(operands: readonly string[]): boolean {
@@ -76,13 +77,12 @@ function findTableDelimiter(start: Buffer): string | undefined {
 
 /** Parses a record that is no object with an id. @throws CommandError unless it is an id */
 function parseId({ line, bytes, content: { plant, isMalformed } }: PlantRecord): bigint {
-  const source = `line ${line} of standard input`;
   const text = new TextDecoder().decode(bytes).trim();
-  if (!text.startsWith("{")) return parseText(source, text, plantId);
-  const advice = "write one id per line, or JSON with the id of a plant";
-  const isKnown = isMalformed && "message" in plant;
-  const problem = isKnown ? `: ${plant.message}` : ` has no valid member id: ${advice}`;
-  throw new CommandError("usage", source + problem);
+  const id = attempt(() => plantId.parse(text));
+  if (id !== undefined) return id;
+  const isKnown = isMalformed && text.startsWith("{") && "message" in plant;
+  const problem = isKnown ? plant.message : `"${quoteInput(text)}" is not an id`;
+  throw new CommandError("usage", `line ${line}: ${problem}`);
 }
 
 /** Largest number of ids in a message. */

@@ -6,13 +6,14 @@ import { type PlantStore, type StoreReader, useAndClose } from "../core/store.ts
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { assertDirectory, makeDirectory, toWriteError } from "../store/durable-files.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
+import { CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findDataDirectory } from "./config/directories.ts";
 import type { Io } from "./io.ts";
 import { storeOption } from "./options/local.ts";
 import { readOptions, toCommandLine } from "./options/values.ts";
 
-type StoreRun = Pick<Run, "flags" | "io" | "terminal">;
+type StoreRun = Pick<Run, "command" | "flags" | "io" | "terminal">;
 
 /**
  * Names the store of a command as {@link nameStore}, opens it, reads from it, and always closes it.
@@ -68,7 +69,17 @@ async function use<Store extends Pick<PlantStore, "close">, T>(
 ): Promise<T> {
   const { store: url } = readOptions(storeOption, run.flags, run.io);
   await nameStore(url, run);
+  await assertStarted(url, run);
   return useAndClose(await open(url), work);
+}
+
+/** Asserts that a store in the data directory exists: its path is right, but `serve` has not created it. */
+async function assertStarted(url: string, { command, io }: StoreRun): Promise<void> {
+  const { path, listFiles } = parseStoreUrl(url);
+  if (findDefaultDirectory(url, io) === undefined || (await listFiles()).some(existsSync)) return;
+  const flags = command.options?.["url"] === undefined ? "--store" : "--store or --url";
+  const advice = `start one with "plantstore serve", or select one with ${flags}`;
+  throw new CommandError("usage", `no store at ${path} yet: ${advice}`);
 }
 
 /** A command line for the store of a run, without its password. The environment names it for every command. */

@@ -90,7 +90,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
 
   it("creates no directory for a missing store", async () => {
     const home = await createTemporaryDirectory();
-    const message = `${home}/.local/share/plantstore/plants.db does not exist`;
+    const message = `error: no store at ${home}/.local/share/plantstore/plants.db yet: start one `;
     expect(await runCli(argv, { home })).toExit(2, containing(message));
     expect(await readdir(home)).toEqual([]);
   });

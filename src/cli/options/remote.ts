@@ -219,7 +219,7 @@ export const versionFlag = ["-V, --version", "Print the version"] as const;
 
 /** Environment variables that are not settings. */
 export const otherVariables = {
-  PLANTSTORE_TOKEN: "Token to send, or for serve to accept",
+  PLANTSTORE_TOKEN: "Token to send",
   PLANTSTORE_TOKEN_FILE: "File that contains the token",
   PLANTSTORE_CONFIG_DIR: "Directory of saved tokens and settings",
   PLANTSTORE_DATA_DIR: 'Directory of the default store; "status" shows it',

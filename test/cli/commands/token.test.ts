@@ -394,7 +394,7 @@ describe("token revoke --json", () => {
 describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => {
   it("creates no store if it is missing", async () => {
     const home = await createTemporaryDirectory();
-    const problem = `${join(home, ".local/share/plantstore/plants.db")} does not exist`;
+    const problem = `no store at ${join(home, ".local/share/plantstore/plants.db")} yet: `;
     expect(await runCli(["token", ...args], { home })).toExit(2, containing(problem));
     expect(await readdir(home)).toEqual([]);
   });

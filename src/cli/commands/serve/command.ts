@@ -21,12 +21,10 @@ issues and saves none. --ephemeral saves nothing; a script gets its token with
     "plantstore serve --ephemeral --seed plants.ndjson",
     "plantstore serve --tls-cert fullchain.pem --tls-key privkey.pem",
   ],
-  environment: describeVariables(
-    "PLANTSTORE_TOKEN",
-    "PLANTSTORE_DATA_DIR",
-    "PLANTSTORE_CONFIG_DIR",
-    "LISTEN_FDS",
-  ),
+  environment: [
+    ["PLANTSTORE_TOKEN", "Token to accept"],
+    ...describeVariables("PLANTSTORE_DATA_DIR", "PLANTSTORE_CONFIG_DIR", "LISTEN_FDS"),
+  ],
   exitCodes: {
     ...storeExitCodes,
     internal: "Internal error, or it cannot listen",
