@@ -73,10 +73,10 @@ export async function interruptible<T>(
   let stoppedBy: StopSignal | undefined;
   let timer: NodeJS.Timeout | undefined;
   const releaseSignals = io.onSignal((name) => {
-    const toError = () => new Interruption(name, toConsequence());
+    const toInterruption = () => new Interruption(name, toConsequence());
     stoppedBy = name;
-    interruption.abort(toError());
-    timer = onStuck && setTimeout(() => onStuck(toError()), maxEndMs).unref();
+    interruption.abort(toInterruption());
+    timer = onStuck && setTimeout(() => onStuck(toInterruption()), maxEndMs).unref();
   });
   try {
     return await work(signal);

@@ -56,7 +56,7 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
 type UrlSource = Pick<Run, "flags" | "io">;
 
 /** Returns the error of a command for any error. Unexpected errors are bugs and keep their stack trace. */
-export function toFailure(error: unknown): CommandError {
+export function toCommandFailure(error: unknown): CommandError {
   const expected = toExpectedFailure(error);
   if (expected !== undefined) return expected;
   const message = "this is a bug in plantstore: please report it with these lines";
@@ -105,8 +105,8 @@ export function toCommandError(
   return new CommandError("noPlantStore", `${error.message}${advice}`, options);
 }
 
-/** As {@link toFailure}, for a check. @throws the error itself, if it is a bug or a signal */
-export function toProblem(error: unknown, source: UrlSource): CommandError {
+/** As {@link toCommandFailure}, for a check. @throws the error itself, if it is a bug or a signal */
+export function explainFailure(error: unknown, source: UrlSource): CommandError {
   const problem = toExpectedFailure(toCommandError(error, source, "try again"));
   if (problem === undefined || problem instanceof Interruption) throw error;
   return problem;

@@ -6,7 +6,7 @@ import type { PlantRecord } from "../records/record-reader.ts";
 import { plantId } from "./options/local.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { readChunks } from "./input.ts";
+import { readInputChunks } from "./input.ts";
 
 /** Checks whether the only argument is `-`. @throws UsageError if other ids are next to it */
 export function isStandardInput(operands: readonly string[]): boolean {
@@ -28,7 +28,7 @@ export async function* readIds(
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
   const { createRecordReader, InputSyntaxError } = await import("../records/json-reader.ts");
-  const chunks = readChunks("-", io, signal);
+  const chunks = readInputChunks("-", io, signal);
   const start = await readFirstLine(chunks);
   const source = { path: "-", maxBytes: maxBodyRange.max, command: "plantstore delete -" };
   const reader = createRecordReader(source, findTableDelimiter(start));

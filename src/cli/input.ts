@@ -23,7 +23,7 @@ export async function readBytes(
 ): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of readChunks(path, io, signal, name)) {
+  for await (const chunk of readInputChunks(path, io, signal, name)) {
     length += chunk.length;
     // Leaving the loop closes the stream.
     if (length > maxBytes) {
@@ -42,7 +42,7 @@ export async function readBytes(
  * @throws CommandError if it cannot be read
  * @throws the signal's reason, once it is aborted
  */
-export async function* readChunks(
+export async function* readInputChunks(
   path: string,
   io: Pick<Io, "stdin">,
   signal: AbortSignal,

@@ -169,16 +169,15 @@ async function showPages(text: string): Promise<boolean> {
   const pager = spawn(PAGER ?? "less", { shell, stdio: ["pipe", "inherit", "inherit"], env });
   pager.stdin.on("error", () => {}); // The user has quit before the end.
   pager.stdin.end(text);
-  // Ctrl-C is for the pager.
-  const ignore = (): void => {};
-  process.on("SIGINT", ignore);
+  const leaveToPager = (): void => {};
+  process.on("SIGINT", leaveToPager);
   try {
     return await new Promise((resolve) => {
       pager.on("error", () => resolve(false));
       pager.on("close", (code) => resolve(code !== noSuchCommand));
     });
   } finally {
-    process.off("SIGINT", ignore);
+    process.off("SIGINT", leaveToPager);
   }
 }
 

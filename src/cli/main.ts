@@ -36,7 +36,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 export async function printFailure(thrown: unknown, terminal: Terminal): Promise<number> {
   // Another version may have replaced the files since the start.
   const failures = await import("./command-failure.ts").catch(() => undefined);
-  const error = failures?.toFailure(thrown) ?? thrown;
+  const error = failures?.toCommandFailure(thrown) ?? thrown;
   if (!(error instanceof CommandError)) {
     await terminal.error(isError(error) ? error.message : String(error));
     return exitCodes.internal.code;

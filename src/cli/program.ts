@@ -134,7 +134,7 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     .on("option:color", () => (state.terminal.colorChoice = true))
     .on("option:no-color", () => (state.terminal.colorChoice = false));
   if (commands === undefined) {
-    commander.action(() => run(command, commander, readFlags(), state));
+    commander.action(() => runCommand(command, commander, readFlags(), state));
     return;
   }
   // Each command reads the flags after its name.
@@ -177,7 +177,7 @@ function toList(
   return `\n${[heading, ...lines].join("\n")}\n`;
 }
 
-async function run(
+async function runCommand(
   command: Command,
   commander: Commander,
   flags: Flags,

@@ -138,7 +138,7 @@ export interface ServerWork {
 }
 
 /** Opens one connection, or a pool for several requests at a time: undici takes 20 ms to load. */
-async function open(
+async function openConnections(
   { url, ca }: CreateRequest,
   isMany: boolean,
   timeoutMs: number,
@@ -182,11 +182,11 @@ export async function useServer<T>(
     tokenSource = source;
     await warnAboutPlaintext(url, terminal);
     const request = toCreateRequest(url, token, ca);
-    return await useAndClose(await open(request, isMany, timeoutMs), ({ post }) =>
+    return await useAndClose(await openConnections(request, isMany, timeoutMs), ({ post }) =>
       work(new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run)),
     );
   } catch (failure) {
-    const error = toRequestError(failure, { url, source: run, tokenSource }, deletes);
+    const error = toServerError(failure, { url, source: run, tokenSource }, deletes);
     if (!(error instanceof CommandError && placeExits.has(error.exit))) throw error;
     const { exit, message, number, hints } = error;
     const login = `run "plantstore login --url ${toShellWord(url)}"`;
@@ -197,7 +197,7 @@ export async function useServer<T>(
 }
 
 /** Returns the error of a command for that of a request; any other error does not change. */
-function toRequestError(failure: unknown, context: ErrorContext, deletes = false): unknown {
+function toServerError(failure: unknown, context: ErrorContext, deletes = false): unknown {
   const { url, source } = context;
   if (failure instanceof PageTooLargeError) {
     return new CommandError("internal", failure.message, { cause: failure });

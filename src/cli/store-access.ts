@@ -22,7 +22,7 @@ type StoreRun = Pick<Run, "command" | "flags" | "io" | "terminal">;
  */
 export function readStore<T>(run: StoreRun, read: (store: StoreReader) => Promise<T>): Promise<T> {
   const onWarning = (message: string): void => void run.terminal.warning(message);
-  return use(run, async (url) => parseStoreUrl(url).openReader({ onWarning }), read);
+  return useStore(run, async (url) => parseStoreUrl(url).openReader({ onWarning }), read);
 }
 
 /**
@@ -34,12 +34,12 @@ export function changeStore<T>(
   run: StoreRun,
   change: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
-  const open = async (url: string): Promise<PlantStore> => {
+  const openExisting = async (url: string): Promise<PlantStore> => {
     assertWritable(url);
     const { openStore } = await import("../store/open-store.ts");
     return openStore(url, { mustExist: true });
   };
-  return use(run, open, change);
+  return useStore(run, openExisting, change);
 }
 
 /**
@@ -62,24 +62,25 @@ export async function nameStore(url: string, { io, terminal }: StoreRun): Promis
   if (io.stderr.isTTY) await terminal.note(`Store: ${parseStoreUrl(url).url}`);
 }
 
-async function use<Store extends Pick<PlantStore, "close">, T>(
+async function useStore<Store extends Pick<PlantStore, "close">, T>(
   run: StoreRun,
-  open: (url: string) => Promise<Store>,
+  openUrl: (url: string) => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const { store: url } = readOptions(storeOption, run.flags, run.io);
   await nameStore(url, run);
   await assertStarted(url, run);
-  return useAndClose(await open(url), work);
+  return useAndClose(await openUrl(url), work);
 }
 
 /** Asserts that a store in the data directory exists: its path is right, but `serve` has not created it. */
 async function assertStarted(url: string, { command, io }: StoreRun): Promise<void> {
-  const { path, listFiles } = parseStoreUrl(url);
-  if (findDefaultDirectory(url, io) === undefined || (await listFiles()).some(existsSync)) return;
+  const location = parseStoreUrl(url);
+  if (findDefaultDirectory(url, io) === undefined) return;
+  if ((await location.listFiles()).some((file) => existsSync(file))) return;
   const flags = command.options?.["url"] === undefined ? "--store" : "--store or --url";
   const advice = `start one with "plantstore serve", or select one with ${flags}`;
-  throw new CommandError("usage", `no store at ${path} yet: ${advice}`);
+  throw new CommandError("usage", `no store at ${location.path} yet: ${advice}`);
 }
 
 /** A command line for the store of a run, without its password. The environment names it for every command. */

@@ -12,7 +12,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const maxWordBytes = 16;
 
 /** The bytes of an invalid text, and where they begin in an input, both counted from 1. */
-interface Place {
+interface InputPosition {
   readonly bytes: Uint8Array;
   readonly line: number;
   readonly column: number;
@@ -26,7 +26,7 @@ interface Place {
  */
 export function locateError(
   error: RequestError,
-  { bytes, line, column }: Place,
+  { bytes, line, column }: InputPosition,
   name: string,
 ): RequestError {
   if (!(error instanceof JsonError)) return error;

@@ -5,7 +5,7 @@ import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { listSavedOrigins } from "../helpers/credentials.ts";
-import { toCommandError, toFailure } from "../../src/cli/command-failure.ts";
+import { toCommandError, toCommandFailure } from "../../src/cli/command-failure.ts";
 import { createProcessIo } from "../../src/cli/io.ts";
 import { saveSettings } from "../../src/cli/config/saved-settings.ts";
 import { classifyError } from "../../src/client/http-request.ts";
@@ -137,7 +137,7 @@ describe("an error names the socket and the next step:", () => {
     const cause = Object.assign(new Error("connect EACCES"), { code: "EACCES" });
     const error = await classifyError(cause, { url: "unix:/run/p.sock:/plants" });
     const source = { flags: {}, io: createProcessIo() };
-    expect(toFailure(toCommandError(error, source))).toMatchObject({
+    expect(toCommandFailure(toCommandError(error, source))).toMatchObject({
       exitCode: 6,
       message:
         "cannot connect to unix:/run/p.sock: permission denied: use it as a user who may write to it, or check --url",

@@ -75,7 +75,7 @@ async function runBackup(run: Run): Promise<number> {
     "no backup was made",
     (work) => backupStore(store, file, { ...work, isForced }),
     ({ path, plants, bytes }) =>
-      printResult(
+      printFileReport(
         run,
         json,
         { file: path, plants, bytes },
@@ -94,7 +94,7 @@ async function runVerify(run: Run): Promise<void> {
   );
   const { plants, version } = contents;
   const sentence = `${file} is sound, with ${toPlantCount(plants)} in store version ${version}`;
-  await printResult(run, json, { file: resolve(file), ...contents }, sentence);
+  await printFileReport(run, json, { file: resolve(file), ...contents }, sentence);
 }
 
 async function runRestore(run: Run): Promise<number> {
@@ -113,13 +113,13 @@ async function runRestore(run: Run): Promise<number> {
     ({ path, plants, bytes, oldPath }) => {
       const kept = oldPath === undefined ? "" : `; the old store is ${oldPath}`;
       const sentence = `restored ${toPlantCount(plants)} to ${path}${kept}`;
-      return printResult(run, json, { store: path, plants, bytes, old: oldPath }, sentence);
+      return printFileReport(run, json, { store: path, plants, bytes, old: oldPath }, sentence);
     },
   );
 }
 
 /** Prints a sentence on stderr if stdout is a terminal, otherwise a report as a line of JSON on stdout. */
-async function printResult(
+async function printFileReport(
   { io, terminal }: Run,
   json: boolean | undefined,
   report: object,
@@ -168,11 +168,11 @@ async function copyFile<T>(
     onCopy: (read) => (readSize = read),
     onReplaced: releaseSignals,
   };
-  const toText = (): string =>
+  const describeProgress = (): string =>
     readSize === undefined ? doing : `${doing}: ${toSize(readSize())} so far`;
   let result: T;
   try {
-    result = await terminal.showWhile(toText, () => copy(work));
+    result = await terminal.showWhile(describeProgress, () => copy(work));
   } catch (error) {
     // Only where a signal does not end the process, such as for the first process of a container.
     if (stoppedBy !== undefined) return exitCodes[toExitName(stoppedBy)].code;

@@ -86,7 +86,7 @@ async function runDelete(run: Run): Promise<void> {
   const [deleted, gone, missing, failed] = [new IdList(), new IdList(), new IdList(), new IdList()];
   const outcomes = { deleted, gone, absent: missing, failed };
   let firstFailure: Error | undefined;
-  const describeOutcome = (): string => {
+  const toSummary = (): string => {
     const end =
       (gone.count === 0 ? "" : `; gone: ${describePlants(gone)}`) +
       (failed.count === 0 ? "" : `; failed for ${describePlants(failed)}`);
@@ -120,13 +120,13 @@ async function runDelete(run: Run): Promise<void> {
           }
           if (firstFailure !== undefined) throw firstFailure;
         }),
-      describeOutcome,
+      toSummary,
     );
   } catch (error) {
     if (error instanceof Interruption) throw error;
     const absent = missing.count === 0 ? "" : `; no plant has the ${missing.describe()}`;
     if (readsInput || deleted.count + gone.count + failed.count > 0) {
-      await terminal.note(describeOutcome() + absent);
+      await terminal.note(toSummary() + absent);
     }
     const isOfRequest =
       error instanceof CommandError && (failed.count > 0 || error.exit === "unavailable");
@@ -134,7 +134,7 @@ async function runDelete(run: Run): Promise<void> {
     const { message, hints, number } = error;
     throw new CommandError("someMissing", message, { cause: error, hints, number });
   }
-  if (deleted.count + gone.count > 0 || missing.count === 0) await terminal.note(describeOutcome());
+  if (deleted.count + gone.count > 0 || missing.count === 0) await terminal.note(toSummary());
   if (missing.count > 0) throw toMissingError(missing, place, run);
 }
 

@@ -10,7 +10,7 @@ import {
   serverExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { findServerProblem, toCheckError, toProblem } from "../command-failure.ts";
+import { findServerProblem, toCheckError, explainFailure } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { findConfigDirectory } from "../config/directories.ts";
 import { readSavedSettings, saveSettings } from "../config/saved-settings.ts";
@@ -68,7 +68,7 @@ token revoke".`,
   run: runLogout,
 };
 
-type Options = Values<typeof loginOptions>;
+type LoginOptions = Values<typeof loginOptions>;
 
 async function runLogin(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
@@ -84,7 +84,7 @@ async function runLogin(run: Run): Promise<void> {
   }
 }
 
-async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<void> {
+async function logIn(options: LoginOptions, run: Run, signal: AbortSignal): Promise<void> {
   const { io, terminal } = run;
   const { url, timeoutMs, tokenFile = "-" } = options;
   const directory = findConfigDirectory(io);
@@ -107,7 +107,7 @@ async function logIn(options: Options, run: Run, signal: AbortSignal): Promise<v
       if (!result.mayCreate) await terminal.note("the token may not create plants");
       return undefined;
     } catch (error) {
-      return toProblem(error, run);
+      return explainFailure(error, run);
     }
   }
 

@@ -3,7 +3,7 @@ import { pause } from "../../client/create-plant.ts";
 import { checkReadiness, checkToken, type CheckTokenOptions } from "../../client/probe.ts";
 import { redactTokens } from "../../core/messages.ts";
 import { CommandError, interruptible, serverExitCodes } from "../command-error.ts";
-import { findServerProblem, toCheckError, toProblem, toSentence } from "../command-failure.ts";
+import { findServerProblem, toCheckError, explainFailure, toSentence } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
@@ -100,7 +100,7 @@ async function findProblem(
     if (cause !== undefined && cause.reason !== "lost") throw cause;
     return findServerProblem(await checkToken(attempt), context);
   } catch (error) {
-    return toProblem(error, run);
+    return explainFailure(error, run);
   }
 }
 

@@ -35,7 +35,7 @@ ${placeSentence}`,
   tokenAdvice,
   operandAdvice: `list takes no ids: "plantstore get ID" prints one plant, and --limit, --after and --tag select some`,
   exitCodes: targetExitCodes,
-  run: printPlants,
+  run: runList,
 };
 
 export const getCommand: CommandBody = {
@@ -56,7 +56,7 @@ ${placeSentence}`,
   ],
   tokenAdvice,
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
-  run: printPlant,
+  run: runGet,
 };
 
 export const exportCommand: CommandBody = {
@@ -128,7 +128,7 @@ async function readPlace<T>(
 /** Maximum number of plants in a table unless the user sets another one. */
 const tableLimit = 100;
 
-async function printPlants(run: Run): Promise<void> {
+async function runList(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const { json, csv, count, limit, ...filter } = readOptions(listOptions, flags, io);
   const style = selectStyle({ json, csv }, io.stdout);
@@ -149,7 +149,7 @@ async function printPlants(run: Run): Promise<void> {
 }
 
 /** Names the unknown ids after the other plants are printed. */
-async function printPlant(run: Run): Promise<void> {
+async function runGet(run: Run): Promise<void> {
   const { operands, flags, io } = run;
   const style = selectPlain(readOptions(formatOptions, flags, io));
   const readsInput = isStandardInput(operands);
@@ -204,8 +204,8 @@ async function runExport(run: Run): Promise<void> {
     );
   } catch (error) {
     if (last === undefined || error instanceof OutputError) throw error;
-    const { toFailure } = await import("../command-failure.ts");
-    const { exit, message, number, hints, cause } = toFailure(error);
+    const { toCommandFailure } = await import("../command-failure.ts");
+    const { exit, message, number, hints, cause } = toCommandFailure(error);
     const rest = toRunLine(run, { ...flags, afterId: `${last}` });
     // The rest has a header too.
     const tail = style === "csv" ? " | tail -n +2" : "";

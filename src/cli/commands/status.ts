@@ -14,7 +14,7 @@ import {
   targetExitCodes,
   toReadError,
 } from "../command-error.ts";
-import { findServerProblem, toCheckError, toProblem, toSentence } from "../command-failure.ts";
+import { findServerProblem, toCheckError, explainFailure, toSentence } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
 import { locateDirectory } from "../config/directories.ts";
 import { readSavedSettings } from "../config/saved-settings.ts";
@@ -110,12 +110,12 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   const version = `${packageVersion} (${interfaceName}), Node.js ${io.nodeVersion} on ${toPlatformName(io)}`;
   yield { subject: "plantstore", state: "ok", message: version };
   const findings = await interruptible(io, (signal) => checkServer(run, signal)).catch(
-    (error: unknown) => ({ server: toError(run)(error) }),
+    (error: unknown) => ({ server: toErrorFinding(run)(error) }),
   );
   for (const [subject, finding] of Object.entries(findings)) yield { subject, ...finding };
-  yield { subject: "store", ...(await checkStore(run).catch(toError(run))) };
-  yield { subject: "config", ...(await checkDirectory("config", io).catch(toError(run))) };
-  yield { subject: "data", ...(await checkDirectory("data", io).catch(toError(run))) };
+  yield { subject: "store", ...(await checkStore(run).catch(toErrorFinding(run))) };
+  yield { subject: "config", ...(await checkDirectory("config", io).catch(toErrorFinding(run))) };
+  yield { subject: "data", ...(await checkDirectory("data", io).catch(toErrorFinding(run))) };
   yield* listSettings(run);
   for (const [subject, message] of findIgnoredVariables(io.env)) {
     yield { subject, state: "warning", message };
@@ -123,8 +123,8 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
 }
 
 /** The words of every other command for an error. @throws the error itself, if it is a bug or a signal */
-function toError(run: Run): (error: unknown) => Finding {
-  return (error) => toFinding(toProblem(error, run));
+function toErrorFinding(run: Run): (error: unknown) => Finding {
+  return (error) => toFinding(explainFailure(error, run));
 }
 
 function toFinding(problem: CommandError): Finding {
@@ -155,7 +155,7 @@ async function checkServer(
     );
   const found = await send().then(
     (check) => findServerProblem(check, context) ?? check,
-    (error: unknown) => toProblem(error, run),
+    (error: unknown) => explainFailure(error, run),
   );
   if (found instanceof CommandError) {
     const token = await checkOwnToken(url, undefined, run, signal);
@@ -200,7 +200,7 @@ async function checkOwnToken(
     const message = `${name}: accepted${rights}${risk}`;
     return { state: plaintext ? "warning" : "ok", message, facts };
   } catch (error) {
-    const problem = toProblem(error, run);
+    const problem = explainFailure(error, run);
     // Without a server on this machine, the server is the only problem: it saves a token.
     if (problem.exit !== "unavailable") return toFinding(problem);
     return { state: "none", message: "none is saved for this URL" };
@@ -253,7 +253,7 @@ async function checkStore(run: Run): Promise<Finding> {
     return { state, message: `${shown}: ${sentence}`, facts };
   } catch (error) {
     // A command that only reads works.
-    return { ...toError(run)(error), state: "warning", facts };
+    return { ...toErrorFinding(run)(error), state: "warning", facts };
   }
 }
 
@@ -313,7 +313,7 @@ function* listSettings(run: Run): Generator<Check, void, undefined> {
     try {
       setting = readOption(option, flags[name], io);
     } catch (error) {
-      yield { subject, ...toError(run)(error) };
+      yield { subject, ...toErrorFinding(run)(error) };
       continue;
     }
     const { value, source } = setting;

@@ -222,8 +222,6 @@ function findMatches(tokens: readonly TokenRecord[], wanted: string): readonly T
   );
 }
 
-type TokenState = "active" | "expired" | "revoked";
-
 function describeToken({ name, prefix }: TokenRecord): string {
   if (name === "" || prefix === "") return name || prefix || "a token without a name";
   return `${name} (${prefix})`;
@@ -270,7 +268,7 @@ export function isActive(token: TokenRecord, nowMs: number): boolean {
   return toState(token, nowMs) === "active";
 }
 
-function toState({ expiresAtMs, revokedAtMs }: TokenRecord, nowMs: number): TokenState {
+function toState({ expiresAtMs, revokedAtMs }: TokenRecord, nowMs: number): string {
   if (revokedAtMs !== undefined) return "revoked";
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? "expired" : "active";
 }

@@ -67,7 +67,7 @@ export function readConfigFile(path: string): unknown {
   try {
     text = readRegularFile(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isMissingFile(error)) return undefined;
     throw toReadError(path, error);
   }
   try {
@@ -112,7 +112,7 @@ export async function writeConfigFile(path: string, what: string, content: objec
 }
 
 /** Checks whether a file does not exist, or its path leads through another file. */
-export function isMissing(error: unknown): boolean {
+export function isMissingFile(error: unknown): boolean {
   if (!isError(error) || !("code" in error)) return false;
   return error.code === "ENOENT" || error.code === "ENOTDIR";
 }

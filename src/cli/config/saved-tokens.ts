@@ -5,7 +5,13 @@ import { attempt } from "../../core/attempt.ts";
 import { toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
 import type { Io } from "../io.ts";
-import { broken, extension, isMissing, readConfigFile, writeConfigFile } from "./saved-settings.ts";
+import {
+  broken,
+  extension,
+  isMissingFile,
+  readConfigFile,
+  writeConfigFile,
+} from "./saved-settings.ts";
 
 /** Windows has no file modes. */
 type Platform = Pick<Io, "platform">;
@@ -57,7 +63,7 @@ export function readKnownCredential(
   configDirectory: string,
   origin: string,
 ): SavedToken | undefined {
-  const saved = readTokenFile(toTokenFile(configDirectory, origin));
+  const saved = readCredentialFile(toTokenFile(configDirectory, origin));
   return saved?.origin === origin ? saved : undefined;
 }
 
@@ -65,7 +71,7 @@ export function readKnownCredential(
 export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
   const folder = toTokenFolder(configDirectory);
   const names = await promises.readdir(folder).catch((error: unknown) => {
-    if (isMissing(error)) return [];
+    if (isMissingFile(error)) return [];
     throw toReadError(folder, error);
   });
   return (
@@ -105,14 +111,14 @@ export async function removeToken(configDirectory: string, origin: string): Prom
     await promises.rm(file);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isMissingFile(error)) return false;
     throw new CommandError("usage", `${file} cannot be removed: ${toSystemReason(error)}`, {
       cause: error,
     });
   }
 }
 
-function readTokenFile(path: string): SavedToken | undefined {
+function readCredentialFile(path: string): SavedToken | undefined {
   const saved = readConfigFile(path);
   if (saved === undefined || isSavedToken(saved)) return saved;
   throw broken(path, "saved token");

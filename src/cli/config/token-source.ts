@@ -35,7 +35,7 @@ export async function findToken(
   const found =
     (tokenFile === undefined ? undefined : await readTokenFile(tokenFile, io, signal)) ??
     (await readEnvironment(io, signal)) ??
-    (await readSaved(toEndpoint(baseUrl).origin, io));
+    (await readSavedToken(toEndpoint(baseUrl).origin, io));
   if (found === undefined) {
     const { explainMissingToken } = await import("./missing-token.ts");
     throw await explainMissingToken(baseUrl, io, signal);
@@ -80,7 +80,7 @@ function assertNoToken(path: string, name: string, advice: string): void {
   throw new CommandError("usage", `${name} must be the file that contains the token${advice}`);
 }
 
-async function readSaved(origin: string, io: Io): Promise<FoundToken | undefined> {
+async function readSavedToken(origin: string, io: Io): Promise<FoundToken | undefined> {
   const { readCredential, toTokenFile } = await import("./saved-tokens.ts");
   const directory = findConfigDirectory(io);
   const saved = readCredential(directory, origin, io);

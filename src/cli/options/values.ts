@@ -67,7 +67,7 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   }
   const fallback =
     typeof option.default === "function" ? (option.default as (io: Io) => T)(io) : option.default;
-  return readSaved(option, io) ?? { value: fallback, source: "the default" };
+  return readSavedSetting(option, io) ?? { value: fallback, source: "the default" };
 }
 
 /** Reads the variable of an option. @returns undefined if it is unset or empty */
@@ -93,7 +93,7 @@ export function readDefaultUrl(io: Io): Setting<string> | undefined {
   return attempt(() => readOption(urlOption.url, undefined, io));
 }
 
-function readSaved<T>({ isSaved, type }: Option<T>, io: Io): Setting<T> | undefined {
+function readSavedSetting<T>({ isSaved, type }: Option<T>, io: Io): Setting<T> | undefined {
   const directory = isSaved ? findConfigDirectoryIfAny(io) : undefined;
   if (directory === undefined) return undefined;
   const settings = readSavedSettings(directory);

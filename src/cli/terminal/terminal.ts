@@ -115,12 +115,12 @@ export class Terminal {
       const { default: ora } = await import("ora");
       if (isOver) return;
       const color = this.isColored(stderr) ? "cyan" : false;
-      const toLine = (): string => escapeUnprintable(redactTokens(toText()));
+      const toShownLine = (): string => escapeUnprintable(redactTokens(toText()));
       // With discardStdin or hideCursor, ora would handle Ctrl-C itself.
       const options = { isEnabled: true, color, discardStdin: false, hideCursor: false } as const;
-      const spinner = ora({ ...options, text: toLine(), stream: stderr }).start();
+      const spinner = ora({ ...options, text: toShownLine(), stream: stderr }).start();
       const refresh = setInterval(() => {
-        spinner.text = toLine();
+        spinner.text = toShownLine();
       }, refreshMs);
       this.#clearSpinner = () => void spinner.clear();
       stop = () => {

@@ -26,7 +26,7 @@ import {
 import {
   describeUnavailable,
   toCommandError,
-  toFailure,
+  toCommandFailure,
   toResponseError,
 } from "../../command-failure.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
@@ -241,7 +241,7 @@ function toEndError({ signal, failure }: End, tokenSource: string, run: CreateRu
   if (failure instanceof StoppedError) {
     return toResponseError(failure.cause, { url: run.options.url, source: run, tokenSource });
   }
-  return toFailure(toCommandError(failure, run, "the plant may or may not exist"));
+  return toCommandFailure(toCommandError(failure, run, "the plant may or may not exist"));
 }
 
 /**

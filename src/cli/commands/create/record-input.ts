@@ -18,7 +18,7 @@ import {
   type RecordReader,
 } from "../../../records/record-reader.ts";
 import { CommandError } from "../../command-error.ts";
-import { readChunks, statReadable } from "../../input.ts";
+import { readInputChunks, statReadable } from "../../input.ts";
 import { createOptions, plantOptions } from "../../options/remote.ts";
 import { type Flags, toCommandLine } from "../../options/values.ts";
 import type { CreateRun } from "./create-run.ts";
@@ -145,7 +145,7 @@ export class RecordInput {
         this.#path = path;
         this.#reader = this.#createReader();
         const firstLine = (index === 0 && options.fromLine) || 1;
-        for await (const records of this.#reader.read(readChunks(path, io, signal))) {
+        for await (const records of this.#reader.read(readInputChunks(path, io, signal))) {
           for (const record of records) {
             if (record.line >= firstLine) yield this.#number(record, offset);
             if (this.#stop.signal.aborted) return;

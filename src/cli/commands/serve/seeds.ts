@@ -11,7 +11,7 @@ import {
 } from "../../../library/seed.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
-import { readChunks, statReadable } from "../../input.ts";
+import { readInputChunks, statReadable } from "../../input.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 
 /**
@@ -45,7 +45,7 @@ export async function checkSeeds(run: ServerRun): Promise<void> {
     () => "checking seeds",
     () => checkSeed(readSeeds(run)),
   );
-  if (error !== undefined) throw toCommandError(error);
+  if (error !== undefined) throw toSeedError(error);
 }
 
 /** Stores all records. @throws CommandError, StoreError */
@@ -60,7 +60,7 @@ export async function storeSeeds(
     () => `loading seeds: ${count} plants`,
     () => storeSeed(store, readSeeds(run), { onConflict, onProgress }),
   );
-  if (result instanceof RequestError) throw toCommandError(result);
+  if (result instanceof RequestError) throw toSeedError(result);
   return result;
 }
 
@@ -69,7 +69,7 @@ async function* readSeeds(run: ServerRun): AsyncGenerator<SeedRecord, void, unde
   const { options, io, stop } = run;
   const { seeds, maxBodyBytes } = options;
   for (const path of seeds) {
-    const chunks = readChunks(path, io, stop);
+    const chunks = readInputChunks(path, io, stop);
     try {
       yield* readSeed({ path, chunks, maxRecordBytes: maxBodyBytes });
     } catch (error) {
@@ -80,7 +80,7 @@ async function* readSeeds(run: ServerRun): AsyncGenerator<SeedRecord, void, unde
   }
 }
 
-function toCommandError({ error, message }: RequestError): CommandError {
+function toSeedError({ error, message }: RequestError): CommandError {
   if (error !== errorTable.idTaken.error) {
     return new CommandError("invalidPlant", `--seed: ${message}`);
   }

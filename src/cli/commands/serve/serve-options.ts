@@ -16,7 +16,7 @@ import { serveOptions } from "../../options/local.ts";
 import { toLongFlag } from "../../options/remote.ts";
 import { type Flags, readOptions, type Values } from "../../options/values.ts";
 
-type Settings = Values<typeof serveOptions>;
+type ServeSettings = Values<typeof serveOptions>;
 
 /** The files of a certificate and its key, in PEM. */
 export interface TlsFiles {
@@ -25,7 +25,7 @@ export interface TlsFiles {
 }
 
 /** Options for {@link serve}. */
-export interface ServeOptions extends Omit<Settings, "tlsCert" | "tlsKey" | "faults"> {
+export interface ServeOptions extends Omit<ServeSettings, "tlsCert" | "tlsKey" | "faults"> {
   /** Undefined if no fault is on. */
   readonly faults: FaultRates | undefined;
   readonly tls: TlsFiles | undefined;
@@ -92,7 +92,7 @@ function toMaxConnections(io: Io): number {
   return Math.max(limit - reservedDescriptors, Math.ceil(limit / 4));
 }
 
-function toFaults(given: Settings["faults"]): FaultRates | undefined {
+function toFaults(given: ServeSettings["faults"]): FaultRates | undefined {
   const faults = checkFaults({ seed: randomInt(maxFaultSeed), ...given });
   const { seed: _seed, pageStatus: _status, ...kinds } = faults;
   const isOn = Object.values(kinds).some((value) => !["", "0"].includes(String(value)));
@@ -105,9 +105,9 @@ const demoValues = {
   onConflict: "replace",
   operations: "all",
   maxBodyBytes: 16 * bytesPerUnit.KiB,
-} as const satisfies Partial<Settings>;
+} as const satisfies Partial<ServeSettings>;
 
-function applyDemo(options: Settings, flags: Flags, io: Io): Settings {
+function applyDemo(options: ServeSettings, flags: Flags, io: Io): ServeSettings {
   if (!options.isDemo) return options;
   for (const [name, value] of Object.entries(demoValues)) {
     const { env, flags: flag } = serveOptions[name as keyof typeof demoValues];
@@ -120,7 +120,7 @@ function applyDemo(options: Settings, flags: Flags, io: Io): Settings {
   return { ...options, ...demoValues, corsOrigins };
 }
 
-function applyEphemeral(options: Settings, { port }: Flags): Settings {
+function applyEphemeral(options: ServeSettings, { port }: Flags): ServeSettings {
   if (!options.isEphemeral) return options;
   return { ...options, store: "memory:", ...(port === undefined && { port: 0 }) };
 }

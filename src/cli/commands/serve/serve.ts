@@ -85,11 +85,9 @@ async function loadTextFormat(
   stderr: OutputStream,
   write: (line: string) => void,
 ): Promise<LineFormat> {
-  const { createTextFormat } = await import("./terminal-messages.ts");
+  const { createCountingFormat, createTextFormat } = await import("./terminal-messages.ts");
   const format = createTextFormat(await terminal.loadPalette(stderr), stderr);
-  if (!stderr.isTTY) return format;
-  const { createCountingFormat } = await import("./request-counts.ts");
-  return createCountingFormat(format, write);
+  return stderr.isTTY ? createCountingFormat(format, write) : format;
 }
 
 /**
@@ -284,7 +282,7 @@ export function explainListening(
       : "an existing, writable directory with --socket";
   const anyFlag = flag ?? (socketPath === undefined ? "--host or --port" : "--socket");
   const checkHost = `check ${flag ?? "--host"}`;
-  const toProblem = (): string => {
+  const describeProblem = (): string => {
     switch (code) {
       case "EADDRINUSE":
         return `${address} is already in use: stop the other process, or choose another with ${anyFlag}`;
@@ -299,5 +297,5 @@ export function explainListening(
         return `cannot listen on ${address} (${toSystemReason(error)}): check ${socketFd === undefined ? anyFlag : "it"}`;
     }
   };
-  return new CommandError("internal", toProblem(), { cause: error });
+  return new CommandError("internal", describeProblem(), { cause: error });
 }

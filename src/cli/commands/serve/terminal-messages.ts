@@ -27,15 +27,15 @@ export async function printBanner(
   const { stderr, stdout } = io;
   const { bold, dim } = await terminal.loadPalette(stderr);
   const width = Math.max(...rows.map(({ label }) => label.length));
-  const toLine = (label: string, text: string): string =>
+  const toRowText = (label: string, text: string): string =>
     toItem(indent + dim(label), indent.length + width, text);
   // With a token, they fit a line of 80 columns, so that the terminal does not break a link.
   const toCopiedLine = (line: string): string => `${indent}${escapeUnprintable(line)}\n`;
   const shown = rows.flatMap(({ label, text, lines = [] }) => [
-    toLine(label, text),
+    toRowText(label, text),
     ...lines.map(toCopiedLine),
   ]);
-  const end = toLine("URL", url);
+  const end = toRowText("URL", url);
   const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;
   const title = bold(`plantstore ${packageVersion} is ready`);
   const banner = [`${title}\n`, ...shown, shownEnd].join("");
@@ -63,7 +63,7 @@ export function createTextFormat(
     debug: dim("debug: "),
   };
 
-  function toLine(text: string): string {
+  function toLogLine(text: string): string {
     const now = new Date();
     const time =
       screen.isTTY === true ? now.toTimeString().slice(0, timeLength) : now.toISOString();
@@ -74,7 +74,9 @@ export function createTextFormat(
     message: (level, text) =>
       text
         .split("\n")
-        .map((line, index) => toLine((index === 0 ? labels[level] : "") + escapeUnprintable(line)))
+        .map((line, index) =>
+          toLogLine((index === 0 ? labels[level] : "") + escapeUnprintable(line)),
+        )
         .join(""),
     request(level, record) {
       const { method, path = "", status, error, durationMs, requestId } = record;
@@ -84,14 +86,9 @@ export function createTextFormat(
       const words = [shownStatus, request, ...toOutcome(level, record)];
       words.push(dim(`${durationMs.toFixed(1)} ms`));
       if (error !== undefined) words.push(dim(`id ${requestId}`));
-      return toLine(words.join(" "));
+      return toLogLine(words.join(" "));
     },
   };
-}
-
-/** The status of a response, and what became of its request. */
-export function describeOutcome(level: LogLevel, record: RequestRecord): string {
-  return [record.status, ...toOutcome(level, record)].join(" ");
 }
 
 function toOutcome(level: LogLevel, record: RequestRecord): readonly string[] {
@@ -108,3 +105,55 @@ const outcomes: Readonly<Record<LogLevel, string>> = {
   info: "rejected",
   debug: "error",
 };
+
+/** Number of requests in each period that have a line each. Errors of the server always have one. */
+const maxLines = 10;
+const periodMs = 1000;
+
+/**
+ * Keeps a terminal readable under load: the first requests of a second have a line each, and one more line counts the others.
+ *
+ * @param write writes a line, which includes its line break
+ */
+export function createCountingFormat(
+  format: LineFormat,
+  write: (line: string) => void,
+): LineFormat {
+  const counts = new Map<string, number>();
+  let linesLeft = maxLines;
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): void {
+    if (counts.size === 0) return;
+    const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const shown = [...counts].map(([outcome, count]) => `${formatCount(count)} × ${outcome}`);
+    counts.clear();
+    write(format.message("info", `${formatCount(total)} more: ${shown.join(", ")}`));
+  }
+
+  function endPeriod(): void {
+    flush();
+    linesLeft = maxLines;
+    timer = undefined;
+  }
+
+  return {
+    message: (level, text) => format.message(level, text),
+    request(level, record) {
+      if (level === "error") return format.request(level, record);
+      timer ??= setTimeout(endPeriod, periodMs).unref();
+      if (linesLeft > 0) {
+        linesLeft--;
+        return format.request(level, record);
+      }
+      const outcome = [record.status, ...toOutcome(level, record)].join(" ");
+      counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+      return "";
+    },
+    flush,
+  };
+}
+
+function formatCount(count: number): string {
+  return count.toLocaleString("en");
+}

@@ -16,13 +16,13 @@ const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
  * @throws CommandError if a file cannot be read, or the key does not match the certificate
  */
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
-  const cert = read("--tls-cert", certFile);
-  const key = read("--tls-key", keyFile);
-  const certificate = attempt(
+  const cert = readTlsFile("--tls-cert", certFile);
+  const key = readTlsFile("--tls-key", keyFile);
+  const certificate = callOpenssl(
     () => new X509Certificate(cert),
     (reason) => `${certFile} contains no certificate in PEM: ${reason}`,
   );
-  const privateKey = attempt(
+  const privateKey = callOpenssl(
     () => createPrivateKey(key),
     (reason) =>
       encryptedKey.test(key)
@@ -35,14 +35,14 @@ export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<Tls
       `the key in ${keyFile} does not match the first certificate in ${certFile}: ${orderAdvice}`,
     );
   }
-  attempt(
+  callOpenssl(
     () => createSecureContext({ cert, key }),
     (reason) => `${certFile} and ${keyFile} cannot be used: ${reason}`,
   );
   return { cert, key };
 }
 
-function attempt<T>(parse: () => T, toMessage: (reason: string) => string): T {
+function callOpenssl<T>(parse: () => T, toMessage: (reason: string) => string): T {
   try {
     return parse();
   } catch (error) {
@@ -56,7 +56,7 @@ function toOpensslReason(error: unknown): string {
   return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }
 
-function read(flag: string, path: string): string {
+function readTlsFile(flag: string, path: string): string {
   try {
     return readRegularFile(path);
   } catch (error) {
@@ -103,7 +103,7 @@ function findChainProblem(pem: string, file: string): string | undefined {
     const index = others.findIndex((each) => last?.checkIssued(each));
     if (index < 0) {
       if (rootCertificates.some((root) => last?.checkIssued(new X509Certificate(root)))) break;
-      return `${file} has no certificate of ${toName(last.issuer)}, which issued that of ${toName(last.subject)}, and Node.js knows none: add it unless clients trust it (certbot writes all of them to fullchain.pem)`;
+      return `${file} has no certificate of ${toCommonName(last.issuer)}, which issued that of ${toCommonName(last.subject)}, and Node.js knows none: add it unless clients trust it (certbot writes all of them to fullchain.pem)`;
     }
     isInOrder &&= index === 0;
     [last] = others.splice(index, 1);
@@ -114,7 +114,7 @@ function findChainProblem(pem: string, file: string): string | undefined {
 }
 
 /** @param attributes of a subject or an issuer, one in each line */
-function toName(attributes: string): string {
+function toCommonName(attributes: string): string {
   return /^CN=(.*)$/m.exec(attributes)?.[1] ?? attributes.replaceAll("\n", ", ");
 }
 

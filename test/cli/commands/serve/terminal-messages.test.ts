@@ -1,6 +1,6 @@
 /** Which requests have a line of their own in a terminal. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { createCountingFormat } from "../../../../src/cli/commands/serve/request-counts.ts";
+import { createCountingFormat } from "../../../../src/cli/commands/serve/terminal-messages.ts";
 import type { LogLevel } from "../../../../src/server/log.ts";
 
 beforeEach(() => void vi.useFakeTimers());
