@@ -6,11 +6,6 @@ import type { MemoryPlantsOptions } from "./memory-plants.ts";
 import { createMemoryEngine } from "./memory.ts";
 import { type FileOperation, isStoreUrl, parseStoreUrl, toFileUrl } from "./store-url.ts";
 
-/** Options for {@link openStore}. */
-export interface OpenStoreOptions extends EngineOptions {
-  readonly onCommit?: CommitListener | undefined;
-}
-
 /**
  * Opens a store, and creates it if it is missing.
  *
@@ -18,7 +13,7 @@ export interface OpenStoreOptions extends EngineOptions {
  */
 export async function openStore(
   url: string,
-  { onCommit, ...options }: OpenStoreOptions = {},
+  { onCommit, ...options }: EngineOptions & { readonly onCommit?: CommitListener | undefined } = {},
 ): Promise<PlantStore> {
   const location = parseStoreUrl(url);
   const store = createGroupCommitStore(await location.openEngine(options), onCommit);
@@ -44,12 +39,7 @@ export async function backupStore(
   return (await import("./sqlite/backup.ts")).backupSqliteFile(store, target, options);
 }
 
-/**
- * Checks a store or a backup, and changes nothing.
- *
- * @param path of a file, or a URL
- * @throws StoreError
- */
+/** Checks a store or a backup, named by a path or a URL, and changes nothing. @throws StoreError */
 export async function verifyStore(path: string): Promise<StoreContents> {
   const store = parseFilePath(path, "verify");
   return (await import("./sqlite/backup.ts")).verifySqliteFile(store);

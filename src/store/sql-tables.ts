@@ -7,13 +7,7 @@ import { createStoreError, unusable } from "./store-failure.ts";
 /** The version of the schema, which both engines have. A change of it follows CONTRIBUTING, "Change the schema". */
 export const schemaVersion = 7;
 
-/**
- * Asserts that this program can use the tables of a store.
- *
- * @param version of its schema
- * @param store its URL or path, for messages
- * @throws StoreError `unusable`
- */
+/** Asserts that this program can use the tables of a store. @throws StoreError `unusable` */
 export function assertVersion(version: number, store: string): void {
   if (version === schemaVersion) return;
   const versions = `its schema has version ${version}, this plantstore has ${schemaVersion}`;

@@ -85,13 +85,7 @@ export function unusable(problem: string): FailureKind {
   return { reason: "unusable", problem };
 }
 
-/**
- * Creates the map of an engine.
- *
- * @param kinds by code
- * @param toCodes returns the codes of an error; the first one with a kind decides
- * @param otherKind of an error without such a code
- */
+/** Creates the map of an engine. Of the codes of an error, the first one with a kind decides. */
 export function createFailureMap<Code>(
   kinds: ReadonlyMap<Code, FailureKind>,
   toCodes: (error: Error) => readonly Code[],
@@ -111,12 +105,7 @@ export function createFailureMap<Code>(
   };
 }
 
-/**
- * Creates the one-line error of a failure.
- *
- * @param store its URL without the password, or its path
- * @param cause whose message is quoted
- */
+/** Creates the one-line error of a failure. A store is named by its path, or by its URL without the password. */
 export function createStoreError(
   { reason, problem }: FailureKind,
   store: string,

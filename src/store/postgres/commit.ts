@@ -60,7 +60,10 @@ export function createCommit(entries: readonly CommitEntry[]) {
       if (outcomes !== undefined && !isRolledBack(error)) uncertain = outcomes;
       throw error;
     }
-    return toResults(outcomes ?? new Map());
+    return [...(outcomes?.values() ?? [])]
+      .flatMap(({ results }) => results)
+      .toSorted((a, b) => a.index - b.index)
+      .map(({ result }) => result);
   };
 }
 
@@ -152,12 +155,7 @@ async function findStored(
   return new Map(present.map((group) => [group, (create) => same.has(create)]));
 }
 
-/**
- * Returns the outcomes of an earlier attempt that was committed.
- *
- * @param run of PostgreSQL now
- * @throws an error if that is uncertain
- */
+/** Returns the outcomes of an earlier attempt that was committed. @throws an error if that is uncertain */
 async function findKnown(
   client: ClientBase,
   groups: readonly Group[],
@@ -187,32 +185,19 @@ async function findKnown(
   return new Map(committed);
 }
 
-/** Returns the results in the order of the batch. */
-function toResults(outcomes: UncertainOutcomes): readonly ChangeResult[] {
-  return [...outcomes.values()]
-    .flatMap(({ results }) => results)
-    .toSorted((a, b) => a.index - b.index)
-    .map(({ result }) => result);
-}
-
 /** Groups the changes of a batch by id. The ids ascend, so that servers that write the same ids wait for each other. */
 function groupById(entries: readonly CommitEntry[]): readonly Group[] {
   const groups = new Map<bigint, { id: bigint; changes: Change[] }>();
   for (const [index, entry] of entries.entries()) {
     const id = entry.kind === "create" ? entry.plant.id : entry.id;
-    const change = { ...entry, index };
-    const group = groups.get(id);
-    if (group === undefined) groups.set(id, { id, changes: [change] });
-    else group.changes.push(change);
+    const group = groups.get(id) ?? { id, changes: [] };
+    group.changes.push({ ...entry, index });
+    groups.set(id, group);
   }
   return [...groups.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/**
- * Decides a group.
- *
- * @param isStored undefined if the id has no plant yet
- */
+/** Decides a group; `isStored` is undefined if the id has no plant yet. */
 function decide({ changes }: Group, isStored?: IsStored): GroupOutcome {
   const results: { index: number; result: ChangeResult }[] = [];
   // What the id has: a plant of the group, no plant, or the plant that was stored before.

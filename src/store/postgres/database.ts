@@ -132,7 +132,8 @@ export function createDatabase(location: PostgresLocation, limits: Limits, isWri
       client?.release(true);
       if (isRolledBack(error)) throw error;
       if (current === found) current = undefined;
-      void discard(pool, isTimeout(error) ? backend : undefined);
+      const isTimeout = isError(error) && error.message === "Query read timeout";
+      void discard(pool, isTimeout ? backend : undefined);
       if (hosts.length === 1 || toCode(error) !== "25006") throw error;
       throw createError("NOT_WRITABLE", "the host became read-only");
     }
@@ -256,7 +257,6 @@ interface SessionSettings {
  * others. With `array_nulls=off`, a tag that is absent would be stored as "NULL", and a role that hides warnings would hide
  * that the standby did not confirm a commit.
  *
- * @param beginning the first statement
  * @param path the only schema in which all statements find tables; by default those of the session
  */
 function beginWith(
@@ -413,11 +413,6 @@ export function isRolledBack(error: unknown): boolean {
   return code === "40001" || code === "40P01";
 }
 
-function isTimeout(error: unknown): boolean {
-  return isError(error) && error.message === "Query read timeout";
-}
-
-/** Creates an error with a code of this program. */
 export function createError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }

@@ -23,20 +23,13 @@ import { parsePostgresUrl } from "./postgres-url.ts";
 import * as statements from "./statements.ts";
 import { assertCurrent, createTables, findSchema } from "./tables.ts";
 
-/** Options of {@link openPostgresEngine}. */
-interface PostgresEngineOptions extends EngineOptions {
-  readonly limits?: Limits | undefined;
-}
-
-/**
- * Opens a database as a store, and creates its tables when they are missing.
- *
- * @param url as {@link parsePostgresUrl} describes it
- * @throws StoreError
- */
+/** Opens a database as a store, and creates its tables when they are missing. @throws StoreError */
 export async function openPostgresEngine(
   url: string,
-  { limits = defaultLimits, mustExist = false }: PostgresEngineOptions = {},
+  {
+    limits = defaultLimits,
+    mustExist = false,
+  }: EngineOptions & { readonly limits?: Limits | undefined } = {},
 ): Promise<StoreEngine> {
   return openWith(url, limits, true, async (database) => {
     const { shownUrl, read, write } = database;
@@ -47,12 +40,7 @@ export async function openPostgresEngine(
   });
 }
 
-/**
- * Opens a store for reading, also on a standby server. Nothing is created or changed.
- *
- * @param url as {@link parsePostgresUrl} describes it
- * @throws StoreError
- */
+/** Opens a store for reading, also on a standby server. Nothing is created or changed. @throws StoreError */
 export async function openPostgresReader(
   url: string,
   { onWarning }: Pick<EngineOptions, "onWarning"> = {},
@@ -173,9 +161,7 @@ async function within<T>(limitMs: number, promise: Promise<T>): Promise<T> {
   }
 }
 
-function createTimeoutError(): Error {
-  return createError("TIMEOUT", "timeout");
-}
+const createTimeoutError = (): Error => createError("TIMEOUT", "timeout");
 
 const firstPauseMs = 10;
 const longestPauseMs = 500;

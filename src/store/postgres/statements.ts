@@ -38,21 +38,21 @@ const insertSent = `INSERT INTO plants (${columns})
   SELECT ${columns} FROM unnest(${sentColumns}) AS sent (${columns})
   ON CONFLICT (id)`;
 
+type Ids = ReadonlySet<bigint>;
+
+async function queryIds(client: ClientBase, sql: string, values: unknown[]): Promise<Ids> {
+  const { rows } = await client.query<{ id: string }>(sql, values);
+  return new Set(rows.map(({ id }) => BigInt(id)));
+}
+
 /**
  * Inserts plants, except those whose id is stored already.
  *
  * @param plants in ascending order of ids
  * @returns the ids of the inserted plants
  */
-export async function insertPlants(
-  client: ClientBase,
-  plants: readonly NewPlant[],
-): Promise<ReadonlySet<bigint>> {
-  const { rows } = await client.query<{ id: string }>(
-    `${insertSent} DO NOTHING RETURNING id`,
-    toColumnArrays(plants),
-  );
-  return new Set(rows.map(({ id }) => BigInt(id)));
+export function insertPlants(client: ClientBase, plants: readonly NewPlant[]): Promise<Ids> {
+  return queryIds(client, `${insertSent} DO NOTHING RETURNING id`, toColumnArrays(plants));
 }
 
 /**
@@ -60,15 +60,9 @@ export async function insertPlants(
  *
  * @returns the ids of the locked plants, without the unknown ones
  */
-export async function lockPlants(
-  client: ClientBase,
-  ids: readonly bigint[],
-): Promise<ReadonlySet<bigint>> {
-  const { rows } = await client.query<{ id: string }>(
-    "SELECT id FROM plants WHERE id = ANY ($1::int8[]) ORDER BY id FOR UPDATE",
-    [ids.map(String)],
-  );
-  return new Set(rows.map(({ id }) => BigInt(id)));
+export function lockPlants(client: ClientBase, ids: readonly bigint[]): Promise<Ids> {
+  const lock = "SELECT id FROM plants WHERE id = ANY ($1::int8[]) ORDER BY id FOR UPDATE";
+  return queryIds(client, lock, [ids.map(String)]);
 }
 
 /**

@@ -42,8 +42,6 @@ interface FoundSchema {
  * Finds the schema of the store: the first one of the connection's search_path. The table `plantstore_migrations` marks the tables
  * of a plant store.
  *
- * @param store for messages
- * @param mustExist whether to reject a schema without a store
  * @throws StoreError `unusable`, also if a later schema of the path has a store instead
  */
 export async function findSchema(
@@ -67,21 +65,12 @@ export async function findSchema(
   return first;
 }
 
-/**
- * Asserts that the store in the current schema of the connection has the version of this program.
- *
- * @param store for messages
- * @throws StoreError `unusable`
- */
+/** Asserts that the store in the current schema has the version of this program. @throws StoreError `unusable` */
 export async function assertCurrent(client: ClientBase, store: string): Promise<void> {
   assertVersion(await readVersion(client), store);
 }
 
-/**
- * Creates the tables if they are missing. Servers may start together: each waits for the others.
- *
- * @param client in a transaction
- */
+/** Creates the tables, in a transaction, if they are missing. Servers may start together: each waits for the others. */
 export async function createTables(client: ClientBase): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(hashtext('plantstore_migrations'))");
   await client.query(record);

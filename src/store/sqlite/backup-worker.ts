@@ -1,7 +1,6 @@
 /** The work of backups on a thread: reads a whole file, or replaces one. Loaded on demand. */
 import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import type { StoreError } from "../../core/store.ts";
 import type { StoreContents } from "../file-work.ts";
 import { schemaVersion } from "../sql-tables.ts";
 import {
@@ -36,11 +35,7 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
   };
 
   return {
-    /**
-     * Copies the contents that the store has at the start into an empty file. The copy is not flushed.
-     *
-     * @returns the number of plants in the copy
-     */
+    /** Copies what the store has at the start into an empty file, without a flush. @returns the number of plants there */
     copyTo(copyPath: string): number {
       try {
         // A snapshot: unlike the backup interface of SQLite, it does not start again when others write.
@@ -49,7 +44,9 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
         database.prepare("ATTACH ? AS copy").run(copyPath);
         return countRows("copy.plants");
       } catch (error) {
-        throw isWriteFailure(error) ? createCopyError(path, copyPath, error) : error;
+        if (!isWriteFailure(error)) throw error;
+        const problem = `cannot be copied to ${dirname(copyPath)}: free some space there, or check both disks`;
+        throw createStoreError({ reason: "full", problem }, path, error);
       }
     },
     /** Searches the file and every plant for damage; throws what it finds first. */
@@ -64,11 +61,6 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
     },
     close: () => database.close(),
   };
-}
-
-function createCopyError(path: string, copyPath: string, cause: unknown): StoreError {
-  const problem = `cannot be copied to ${dirname(copyPath)}: free some space there, or check both disks`;
-  return createStoreError({ reason: "full", problem }, path, cause);
 }
 
 /** Checks every plant. @returns their number */

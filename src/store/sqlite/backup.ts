@@ -21,8 +21,6 @@ import { type ConnectionThread, useConnection } from "./thread.ts";
  * Copies a store to a file while others write to it. Everything that was acknowledged before is in the copy. The file has its
  * name only once it is complete and flushed.
  *
- * @param path of the store
- * @param target of the copy
  * @throws StoreError
  */
 export async function backupSqliteFile(
@@ -49,11 +47,7 @@ export async function backupSqliteFile(
   });
 }
 
-/**
- * Checks every page and every plant of a store or a backup, and changes nothing.
- *
- * @throws StoreError with what it finds first
- */
+/** Checks every page and plant of a store or a backup, and changes nothing. @throws StoreError with its first finding */
 export async function verifySqliteFile(path: string): Promise<StoreContents> {
   return (await checkFile(path)).contents;
 }
@@ -111,8 +105,6 @@ function assertFree(path: string, store: StoreFile, isForced: boolean): void {
  * Checks a backup and replaces a store with a copy of it. The store before it remains under another name. At every
  * moment, the path leads to either of them, complete and flushed.
  *
- * @param backup its path
- * @param path of the store
  * @throws StoreError `busy` if another process has the store open
  */
 export async function restoreSqliteFile(

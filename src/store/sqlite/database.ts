@@ -22,9 +22,6 @@ import { applicationId, foreignDatabase } from "./store-file.ts";
  */
 const busyTimeoutMs = 1000;
 
-/** Value of `PRAGMA synchronous` for FULL. */
-const synchronousFull = "2";
-
 /**
  * Settings of every connection.
  *
@@ -75,7 +72,6 @@ export function openDatabase(
 /**
  * Opens a plant store to read, also while others write to it. The file and its log do not change.
  *
- * @param path as for {@link openDatabase}
  * @throws StoreError or an error of SQLite; the connection is closed then
  */
 export function openDatabaseToRead(provider: SqliteProvider, path: string): SqliteDatabase {
@@ -201,7 +197,8 @@ function flushLog(path: string): void {
 function checkDurability(database: SqliteDatabase, path: string): void {
   const journalMode = readPragma(database, "journal_mode");
   const synchronous = readPragma(database, "synchronous");
-  if (journalMode === "wal" && synchronous === synchronousFull) return;
+  // 2 stands for FULL.
+  if (journalMode === "wal" && synchronous === "2") return;
   const problem = `cannot be made durable there (journal_mode ${journalMode}, synchronous ${synchronous}): choose a path on a local disk`;
   throw createStoreError(unusable(problem), path);
 }
@@ -302,25 +299,23 @@ function prepareTables(database: SqliteDatabase, path: string): void {
   if (readVersion(database) === 0) {
     inTransaction(database, () => {
       if (readVersion(database) !== 0) return;
-      if (hasTables(database)) throw createStoreError(foreignDatabase, path);
+      const table = database.prepare("SELECT 1 FROM sqlite_schema").get();
+      if (table !== undefined) throw createStoreError(foreignDatabase, path);
       database.exec(schema);
     });
   }
   assertCurrent(database, path);
 }
 
-/**
- * Asserts that a file has the tables of this version, and changes nothing.
- *
- * @param path for messages
- * @throws StoreError `unusable`
- */
+/** Asserts that a file has the tables of this version, and changes nothing. @throws StoreError */
 function assertCurrent(database: SqliteDatabase, path: string): void {
   const version = readVersion(database);
   if (version === 0) throw createStoreError(foreignDatabase, path);
   assertVersion(version, path);
   const missing = database.prepare(findMissingTable).get() as { name: string } | undefined;
-  if (missing !== undefined) throw createStoreError(toNoTable(missing.name), path);
+  if (missing === undefined) return;
+  const problem = `has no table "${missing.name}": restore an intact backup, or choose another path`;
+  throw createStoreError({ reason: "damaged", problem }, path);
 }
 
 const storeTables = "(VALUES ('plants'), ('tokens'), ('migrations'), ('last_check'))";
@@ -331,11 +326,6 @@ const findMissingTable = `
     SELECT 1 FROM pragma_table_list
     WHERE schema = 'main' AND type = 'table' AND lower(name) = column1
   )`;
-
-function toNoTable(name: string): FailureKind {
-  const problem = `has no table "${name}": restore an intact backup, or choose another path`;
-  return { reason: "damaged", problem };
-}
 
 /** The triggers on the tables of the store, and on those that a foreign key changes with them. */
 const findTriggers = `
@@ -363,8 +353,4 @@ function readVersion(database: SqliteDatabase): number {
   if (table === undefined) return 0;
   const row = database.prepare("SELECT max(version) AS version FROM migrations").get();
   return Number((row as { version: number | null }).version);
-}
-
-function hasTables(database: SqliteDatabase): boolean {
-  return database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined;
 }

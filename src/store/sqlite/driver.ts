@@ -166,19 +166,16 @@ export function isBusy(error: unknown): boolean {
   return toFailureKind(error) === failures.locked;
 }
 
+const { readOnly, notOpened, noRoom, notWritten, inputOutput } = failures;
+const unwritable: readonly FailureKind[] = [readOnly, notOpened];
+const writeFailures: readonly FailureKind[] = [...unwritable, noRoom, notWritten, inputOutput];
+
 /** Checks whether SQLite failed because it could not create or change a file. */
 export function isUnwritable(error: unknown): boolean {
-  const kind = toFailureKind(error);
-  return kind === failures.readOnly || kind === failures.notOpened;
+  return unwritable.includes(toFailureKind(error));
 }
 
 /** Checks whether SQLite may have failed because it could not create, write or extend a file. */
 export function isWriteFailure(error: unknown): boolean {
-  const kind = toFailureKind(error);
-  const others: readonly FailureKind[] = [
-    failures.noRoom,
-    failures.notWritten,
-    failures.inputOutput,
-  ];
-  return isUnwritable(error) || others.includes(kind);
+  return writeFailures.includes(toFailureKind(error));
 }

@@ -21,7 +21,6 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
     ...prepareDatabaseFile(absolutePath, true),
     access: "read",
   });
-  const connection = isForMainThread ? await openLocalConnection(findTarget()) : await openThread();
 
   async function openThread(): Promise<ConnectionThread> {
     const { createConnectionThread } = await import("./thread.ts");
@@ -29,6 +28,8 @@ export async function openSqliteReader(path: string): Promise<StoreReader> {
     await thread.open();
     return thread;
   }
+
+  const connection = isForMainThread ? await openLocalConnection(findTarget()) : await openThread();
 
   return {
     get: (id) => connection.call("get", id),

@@ -26,7 +26,6 @@ export interface ConnectionThread<Api extends Methods<Api> = StoreConnection> {
 /**
  * Creates a connection whose thread is not started yet. The thread keeps the process alive only while a call is pending.
  *
- * @param path of the store, for messages
  * @param locate is called before each start of the thread; it throws a StoreError if the file is gone
  * @param onOpen is called after each start, once the connection is open
  */

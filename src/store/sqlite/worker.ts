@@ -11,11 +11,11 @@ export interface MethodCall {
   readonly args: readonly unknown[];
 }
 
-/** Result of a call. The first one of a thread is that of opening its connection. */
-export type Reply = { readonly value: unknown } | { readonly failure: Failure };
-
 /** A StoreError as plain data, because errors lose their class between threads. */
-type Failure = Pick<StoreError, "reason" | "message">;
+type PackedError = Pick<StoreError, "reason" | "message">;
+
+/** Result of a call. The first one of a thread is that of opening its connection. */
+export type Reply = { readonly value: unknown } | { readonly failure: PackedError };
 
 // A tool that loads every file of the package loads this one outside of a thread.
 if (parentPort !== null) serve(parentPort);
@@ -68,7 +68,7 @@ function serve(port: MessagePort): void {
 }
 
 /** Converts an error for another thread. Its message includes that of its cause. */
-function packError(error: unknown, path: string): Failure {
+function packError(error: unknown, path: string): PackedError {
   const { reason, message } = toStoreError(error, path);
   return { reason, message };
 }
