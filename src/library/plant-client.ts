@@ -240,6 +240,8 @@ function checkIterable(value: unknown): void {
  * - `created`, `unchanged`, `replaced`: the plant is in the store
  * - `rejected`: the same request would fail again
  * - `failed`: a retry may succeed; the error has no number if the store sent no response
+ *
+ * It has one member for each status, so that each check of `ok`, `status`, `plant` or `error` narrows it.
  */
 export type CreateManyResult = {
   /** Counts the plants, from 1. */
@@ -248,20 +250,24 @@ export type CreateManyResult = {
   readonly id: bigint;
 } & (
   | {
-      readonly ok: true;
-      readonly status: SuccessfulResult;
-      readonly plant: Plant;
-      readonly error?: undefined;
-      readonly requestId?: undefined;
-    }
+      [Status in SuccessfulResult]: {
+        readonly ok: true;
+        readonly status: Status;
+        readonly plant: Plant;
+        readonly error?: undefined;
+        readonly requestId?: undefined;
+      };
+    }[SuccessfulResult]
   | {
-      readonly ok: false;
-      readonly status: "rejected" | "failed";
-      readonly plant?: undefined;
-      readonly error: Rejection;
-      /** Id of the request in the server's log. */
-      readonly requestId?: string | undefined;
-    }
+      [Status in "rejected" | "failed"]: {
+        readonly ok: false;
+        readonly status: Status;
+        readonly plant?: undefined;
+        readonly error: Rejection;
+        /** Id of the request in the server's log. */
+        readonly requestId?: string | undefined;
+      };
+    }["rejected" | "failed"]
 );
 
 /** Checked options. */

@@ -95,7 +95,7 @@ describe("with a full output,", () => {
 
   it("a command whose error cannot be printed has its exit code", async () => {
     expect(await runShell("plantstore --nope 2>/dev/full")).toMatchObject({ code: 2 });
-    expect(await runShell("plantstore token 2>/dev/full")).toMatchObject({ code: 2 });
+    expect(await runShell("plantstore token issue --nope 2>/dev/full")).toMatchObject({ code: 2 });
   });
 });
 

@@ -119,6 +119,65 @@ it("reports plants that fail although others are created", async () => {
   expect(await store.count()).toBe(results.length - failed.length);
 });
 
+/** Each way to tell results apart, as the compiler accepts it: what is read exists in the type. */
+const forms: Readonly<Record<string, (result: CreateManyResult) => string | number | undefined>> = {
+  ok: (each) => (each.ok ? each.plant.name : each.error.error),
+  notOk(each) {
+    if (!each.ok) return each.error.error;
+    const status: "created" | "unchanged" | "replaced" = each.status;
+    return status === "created" ? each.plant.name : status;
+  },
+  failure({ status, plant, error }) {
+    return status === "rejected" || status === "failed" ? error.error : plant.name;
+  },
+  success(each) {
+    const { status } = each;
+    const isStored = status === "created" || status === "unchanged" || status === "replaced";
+    return isStored ? each.plant.name : each.error.error;
+  },
+  noFailure(each) {
+    if (each.status !== "rejected" && each.status !== "failed") return each.plant.name;
+    return each.error.error;
+  },
+  switchWithFailures(each) {
+    switch (each.status) {
+      case "rejected":
+      case "failed":
+        return each.error.error;
+      default:
+        return each.plant.name;
+    }
+  },
+  switchWithSuccesses({ status, plant, error }) {
+    switch (status) {
+      case "created":
+      case "unchanged":
+      case "replaced":
+        return plant.name;
+      default:
+        return error.error;
+    }
+  },
+  plant: (each) => (each.plant ? each.plant.name : each.error.error),
+  error: (each) => (each.error === undefined ? each.plant.name : each.error.error),
+  chain: (each) => each.plant?.name ?? each.error?.error,
+  destructured({ ok, plant, error, requestId }) {
+    const id: string | undefined = requestId;
+    return ok ? plant.name : id && error.error;
+  },
+  filtered(each) {
+    const [stored] = [each].filter((one) => one.ok);
+    const [rejected] = [each].filter((one) => one.error !== undefined);
+    return stored?.plant.name ?? rejected?.error.error;
+  },
+};
+
+it.each(Object.entries(forms))("has results that can be told apart by %s", async (_, form) => {
+  await using store = await startPlantStore({ seed: [{ id: 1n, name: "moss" }] });
+  const { results } = await collect(createClient(store).createMany(count(2)));
+  expect(results.map(form)).toEqual([40900, "fern"]);
+});
+
 describe("plants that arrive one by one", () => {
   it("are sent at once", async () => {
     await using store = await startPlantStore();
