@@ -347,7 +347,7 @@ function describeError(server: DescribedServer): OpenApiObject {
 }
 
 /** Converts a schema. As in the contract, the format of an integer states its range. */
-function toSchema(schema: z.ZodMiniType): OpenApiObject {
+export function toSchema(schema: z.ZodMiniType): OpenApiObject {
   const { $schema: _, ...described } = z.toJSONSchema(schema, {
     io: "input",
     unrepresentable: "any",

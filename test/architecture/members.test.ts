@@ -150,7 +150,7 @@ describe("every member of a plant survives", () => {
       onConflict: "reject",
       operations: "all",
     });
-    expect(body).toMatch(new RegExp(`<input\\s+id="${member}"\\s+data-json="(string|number)"`));
+    expect(body).toMatch(new RegExp(`<input\\s+id="${member}"\\s+data-json="(string|integer)"`));
     const [, list = ""] = /<table id="list"[^]*?<tr>([^]*?)<\/tr>/.exec(body) ?? [];
     expect(list).toContain(`<th scope="col">${member}</th>`);
   });

@@ -42,21 +42,21 @@ function readToken() {
   return token.value.trim().replace(/^Bearer\s+/i, "");
 }
 
-/** Returns the members of the plant in the form: names, texts, and whether each is a number. A number has no spaces. */
+/** Returns the members of the plant in the form: names, texts, and whether each is an integer, which has no spaces. */
 function readPlant() {
   return members.flatMap(({ id, value, dataset }) => {
-    const isNumber = dataset["json"] === "number";
-    const text = isNumber ? toDigits(value.trim()) : value;
+    const isInteger = dataset["json"] === "integer";
+    const text = isInteger ? toDigits(value.trim()) : value;
     const box = document.getElementById(`has-${id}`);
-    const isAbsent = box instanceof HTMLInputElement ? !box.checked : isNumber && text === "";
-    return isAbsent ? [] : [{ name: id, text, isNumber }];
+    const isLeftOut = box instanceof HTMLInputElement && !box.checked;
+    return isLeftOut || (isInteger && text === "") ? [] : [{ name: id, text, isInteger }];
   });
 }
 
 /** Writes the plant as text, so that numbers keep every digit. The server validates it. */
 function toBody() {
   const pairs = readPlant().map(
-    ({ name, text, isNumber }) => `"${name}":${isNumber ? text : JSON.stringify(text)}`,
+    ({ name, text, isInteger }) => `"${name}":${isInteger ? text : JSON.stringify(text)}`,
   );
   return `{${pairs.join(",")}}`;
 }

@@ -3,9 +3,17 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { operations } from "../../core/contract.ts";
 import { type ErrorKind, errorTable, listErrorKinds } from "../../core/errors.ts";
-import { int64Max, int64Min } from "../../core/plant.ts";
-import { createOpenApiDocument, type DescribedServer } from "../../core/openapi.ts";
 import { toShellWord } from "../../core/messages.ts";
+import { type DescribedServer, toSchema } from "../../core/openapi.ts";
+import {
+  type AllMembers,
+  int64Max,
+  int64Min,
+  type NewPlant,
+  toNewPlantJson,
+  toPlantJson,
+} from "../../core/plant.ts";
+import { errorBodySchema, newPlantSchema, plantSchema } from "../../core/read-plant.ts";
 import type { ServerResponse } from "../response.ts";
 
 /** Properties of a server that the page shows. */
@@ -25,7 +33,10 @@ const [, plantsPart = "", otherOperationsPart = ""] =
   readPart("plants.html").split(/<!-- [a-z ]+ -->\n/);
 const plantsScript = readPart("plants.browser.js");
 
-/** Response with the page. */
+/** The plant that the form begins with, and one with every member. */
+const fern: NewPlant = { id: 1n, name: "fern" };
+const pottedFern: AllMembers<NewPlant> = { ...fern, tag: "pot" };
+
 export function toPageResponse(server: PageServer): ServerResponse {
   return {
     status: 200,
@@ -40,7 +51,6 @@ export function toPageResponse(server: PageServer): ServerResponse {
   };
 }
 
-/** The script of a server's page. */
 function toScript({ operations: set }: PageServer): string {
   return set === "all" ? script + plantsScript : script;
 }
@@ -71,8 +81,6 @@ function toPage(server: PageServer): string {
   const set = server.operations ?? "create";
   const hasAll = set === "all";
   const failureStatus = statusMode === "http" ? "4xx or 5xx" : "400";
-  const { components } = createOpenApiDocument(server);
-  const { schemas } = components as unknown as { schemas: Schemas };
   const kinds = listErrorKinds(server);
   const values: Readonly<Record<string, string>> = {
     url: toHtml(url),
@@ -91,11 +99,22 @@ function toPage(server: PageServer): string {
     int64Min: String(int64Min),
     int64Max: String(int64Max),
     maxBodyBytes: maxBodyBytes.toLocaleString("en"),
-    newPlantMembers: toMembersTable({ "": "NewPlant" }, schemas),
-    responseMembers: toMembersTable(
-      { "200: Plant": "Plant", [`${failureStatus}: Error`]: "Error" },
-      schemas,
+    flags: toHtml(
+      Object.entries(fern)
+        .flatMap(([member, value]) => [`--${member}`, toShellWord(String(value))])
+        .join(" "),
     ),
+    data: toHtml(toShellWord(toNewPlantJson(fern))),
+    requestExample: toHtml(toNewPlantJson(pottedFern)),
+    responseExample: toHtml(toPlantJson(pottedFern)),
+    pageExample: toHtml(
+      `[${[pottedFern, { ...fern, id: 2n, name: "moss" }].map(toNewPlantJson).join(",")}]`,
+    ),
+    newPlantMembers: toMembersTable({ "": newPlantMembers }),
+    responseMembers: toMembersTable({
+      "200: Plant": listMembers(plantSchema),
+      [`${failureStatus}: Error`]: listMembers(errorBodySchema),
+    }),
     conflict:
       onConflict === "reject"
         ? `A different plant with the same id is rejected with ${errorTable.idTaken.error}, and the stored plant does not change.`
@@ -106,12 +125,11 @@ function toPage(server: PageServer): string {
         : "Every failed create has the status 400: tell failures apart by <code>error</code>.",
     frequentErrors: toErrorTable(kinds.filter((kind) => frequentErrors.has(kind))),
     otherErrors: toErrorTable(kinds.filter((kind) => !frequentErrors.has(kind))),
-    plantColumns: listMembers({ $ref: "NewPlant" }, schemas)
-      .map(([name]) => `<th scope="col">${toHtml(name)}</th>`)
-      .join("\n"),
+    plantColumns: newPlantMembers.map(({ name }) => `<th scope="col">${name}</th>`).join("\n"),
   };
   const parts: Readonly<Record<string, string>> = {
     notice: server.notice === undefined ? "" : `<p>${toHtml(server.notice)}</p>`,
+    fields: newPlantMembers.map(toField).join("\n"),
     links: hasAll ? otherLinks : "",
     plants: hasAll ? plantsPart : "",
     "other operations": hasAll ? otherOperationsPart : "",
@@ -124,7 +142,6 @@ function toPage(server: PageServer): string {
     .replace(' src="page.browser.js">', () => `>${toScript(server)}`);
 }
 
-/** Links to the other operations. */
 const otherLinks = `<a href="#plants">Plants</a> <a href="#get">GET</a> <a href="#delete">DELETE</a>`;
 
 /** Errors that most clients meet. The page folds the others. */
@@ -157,30 +174,49 @@ function toErrorRow(kind: ErrorKind): string {
   return `<tr id="error-${error}"><th scope="row">${error}</th>${cells.join("")}</tr>`;
 }
 
-/** The parts of a JSON Schema that the description uses. */
-interface Schema {
-  readonly $ref?: string;
-  readonly allOf?: readonly Schema[];
-  readonly type?: string;
+/** A member of a schema, with the parts of its JSON Schema that the page uses. */
+interface SchemaMember {
+  readonly name: string;
+  readonly type: string;
   readonly format?: string;
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
+  readonly description: string;
+  readonly isRequired: boolean;
 }
 
-/** Schemas by name. */
-type Schemas = Readonly<Record<string, Schema>>;
+function listMembers(schema: Parameters<typeof toSchema>[0]): readonly SchemaMember[] {
+  const { properties, required } = toSchema(schema) as {
+    readonly properties: Readonly<Record<string, Omit<SchemaMember, "name" | "isRequired">>>;
+    readonly required: readonly string[];
+  };
+  return Object.entries(properties).map(([name, member]) => ({
+    ...member,
+    name,
+    isRequired: required.includes(name),
+  }));
+}
 
-/**
- * Lists the members of schemas in a table.
- *
- * @param names of the schemas, each below its title; a title can be empty
- */
-function toMembersTable(names: Readonly<Record<string, string>>, schemas: Schemas): string {
-  const bodies = Object.entries(names).map(([title, name]) => {
+const newPlantMembers = listMembers(newPlantSchema);
+
+/** The field of a member in the form: a text, or an integer in digits. An optional member has a box that adds it. */
+function toField({ name, type, format, isRequired }: SchemaMember): string {
+  const isInteger = type === "integer";
+  const range = format === "int64" ? ` from ${int64Min} to ${int64Max}` : "";
+  const required = isInteger ? "required" : 'placeholder="(empty)"';
+  const rules = String.raw`pattern="\s*-?\d+\s*" title="An integer in digits." aria-describedby="${name}-hint"`;
+  const value = toHtml(String(fern[name as keyof NewPlant] ?? ""));
+  const field = `<label for="${name}">${name}</label>
+<input id="${name}" data-json="${type}" value="${value}" ${isRequired ? required : ""} ${isInteger ? rules : ""}
+autocomplete="off" spellcheck="false" />
+${isInteger ? `<p class="hint" id="${name}-hint">An integer${range}.</p>` : ""}`;
+  const box = `<label class="check"><input id="has-${name}" type="checkbox" /> with a ${name}</label>`;
+  return isRequired ? `<div>${field}</div>` : `<div>${box}<div>${field}</div></div>`;
+}
+
+/** Lists the members of schemas in a table, each below its title, which can be empty. */
+function toMembersTable(groups: Readonly<Record<string, readonly SchemaMember[]>>): string {
+  const bodies = Object.entries(groups).map(([title, members]) => {
     const titleRow = title && `<tr><th scope="rowgroup" colspan="3">${toHtml(title)}</th></tr>\n`;
-    const rows = listMembers({ $ref: name }, schemas).map(toMemberRow);
-    return `<tbody>\n${titleRow}${rows.join("\n")}\n</tbody>`;
+    return `<tbody>\n${titleRow}${members.map(toMemberRow).join("\n")}\n</tbody>`;
   });
   return `<table>
 <thead><tr><th scope="col">member</th><th scope="col">type</th><th scope="col">meaning</th></tr></thead>
@@ -188,31 +224,9 @@ ${bodies.join("\n")}
 </table>`;
 }
 
-function toMemberRow([member, { type, format, description = "" }, isRequired]: Member): string {
+function toMemberRow({ name, type, format, description, isRequired }: SchemaMember): string {
   const kind = format === undefined ? type : `${type}, ${format}`;
-  const cells = [`${kind}, ${isRequired ? "required" : "optional"}`, description];
-  return `<tr><th scope="row"><code>${toHtml(member)}</code></th>${cells
-    .map((text) => `<td>${toHtml(text)}</td>`)
-    .join("")}</tr>`;
-}
-
-type Member = readonly [name: string, schema: Schema, isRequired: boolean];
-
-function listMembers(
-  { $ref, allOf = [], properties = {}, required = [] }: Schema,
-  schemas: Schemas,
-): Member[] {
-  const referenced = schemas[$ref?.replace(/.*\//, "") ?? ""];
-  // The schema's own members come before those it shares.
-  const parts = [...(referenced === undefined ? [] : [referenced]), ...allOf].toReversed();
-  return [
-    ...Object.entries(properties).map(([name, schema]): Member => [
-      name,
-      schema,
-      required.includes(name),
-    ]),
-    ...parts.flatMap((part) => listMembers(part, schemas)),
-  ];
+  return `<tr><th scope="row"><code>${name}</code></th><td>${kind}, ${isRequired ? "required" : "optional"}</td><td>${toHtml(description)}</td></tr>`;
 }
 
 const entities: Readonly<Record<string, string>> = {
