@@ -298,9 +298,9 @@ function toGuess(word: string | undefined): string {
   return word === undefined ? "" : ` (Did you mean ${word}?)`;
 }
 
-/** The one format of wrong usage: what is wrong, how the command is called, and where to read more. */
+/** The one format of wrong usage: what is wrong, and where to read more. */
 function wrongUsage(message: string, commander: Commander): CommandError {
   const usage = commander.createHelp().commandUsage(commander);
-  const hints = [`Usage: ${usage}`, `See "${usage.replace(/ \[options\].*/, "")} --help"`];
+  const hints = [`See "${usage.replace(/ \[options\].*/, "")} --help"`];
   return new CommandError("usage", quoteInput(message, maxMessage), { hints });
 }

@@ -31,7 +31,7 @@ export function describeTlsFailure(
       ca === undefined
         ? ["a trusted authority", " or NODE_EXTRA_CA_CERTS=FILE"]
         : ["one of the given authorities", ""];
-    const advice = `add its authority with --cacert FILE (ca in a program)${variable}`;
+    const advice = `add its authority with --cacert FILE${variable}`;
     const problem = `its certificate is not signed by ${authority} (${code})`;
     return code === leafAloneCode
       ? `${problem}, and the server sends no intermediate certificate: let it send the whole chain (fullchain.pem), or ${advice}`

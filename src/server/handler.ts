@@ -299,7 +299,7 @@ function createRouter(
     const id = text.startsWith(`${createPath}/`) ? text.slice(createPath.length + 1) : "/";
     // Only a method of the path can lack the id: for others, as for POST /plants/, the path is unknown.
     const isOnePlant = !id.includes("/") && (id !== "" || onePlant?.has(method) === true);
-    // Browsers get the page at the root as well; for programs the root does not exist.
+    // Browsers get the page at the root as well; other clients get 40400 there.
     const isRootPage =
       text === "/" && page?.has(method) === true && headers["accept"]?.includes("text/html");
     const routes = isRootPage ? page : isOnePlant ? onePlant : paths.get(text);

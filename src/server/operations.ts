@@ -304,7 +304,7 @@ export function createReadiness({ backend, isStopping, onError }: ReadinessOptio
     const opened = backend();
     if (opened === undefined) return serverStarting;
     if (isStopping()) return stopping;
-    // A failed check is not doubted, so that failing creates cause no more checks.
+    // Creates that fail ask for a new check only if the last one passed: failures in a row cause one.
     const isOver = performance.now() >= countsUntilMs || (hasPassed && isDoubted);
     if (last === undefined || isOver) last = ask(opened);
     return last;

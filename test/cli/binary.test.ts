@@ -98,7 +98,7 @@ it("reports an error if another version has replaced the file that explains erro
     code: 2,
     stdout: "",
     stderr: expect.stringMatching(
-      /^error: no completion for "tcsh": [^\n]*\nUsage: [^\n]*\nSee [^\n]*\n$/,
+      /^error: no completion for "tcsh": [^\n]*\nSee [^\n]*\n$/,
     ) as string,
   });
 });

@@ -47,7 +47,7 @@ describe("--cacert", () => {
     const untrusted = await run(args, env, plants);
     expect(untrusted.exitCode).toBe(7);
     expect(untrusted.stderr + untrusted.stdout).toContain(
-      "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with --cacert FILE (ca in a program) or NODE_EXTRA_CA_CERTS=FILE",
+      "is not signed by a trusted authority (DEPTH_ZERO_SELF_SIGNED_CERT): add its authority with --cacert FILE or NODE_EXTRA_CA_CERTS=FILE",
     );
   });
 

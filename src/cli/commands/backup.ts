@@ -14,7 +14,7 @@ import { makeDefaultDirectory, nameStore } from "../store-access.ts";
 export const backupCommand: CommandBody = {
   description: `Copies a store that is a file (${storeForms.file}) to another file while servers
 write to it. Every plant that was acknowledged before the backup starts is in the
-copy. It gets its name only when it is complete and flushed to the disk. It contains the
+copy. The file has its name only once it is complete and flushed to the disk. It contains the
 digests of tokens, not the tokens.
 
 On standard output: the file, the number of plants and the size, as JSON unless it is a

@@ -730,7 +730,7 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
     ["--host", "127.0.0.1"],
     ["--socket", "plants.sock"],
   ])("excludes %s", async (flag, value) => {
-    const problem = `error: the socket in LISTEN_FDS replaces ${flag}: remove ${flag}\nUsage: plantstore serve [options]\nSee "plantstore serve --help"\n`;
+    const problem = `error: the socket in LISTEN_FDS replaces ${flag}: remove ${flag}\nSee "plantstore serve --help"\n`;
     expect(await runCli(["serve", flag, value], { env })).toExit(2, problem);
   });
 

@@ -78,7 +78,7 @@ describe("a plant is read", () => {
 
   it("from a terminal only with -: without it the error names the three ways", async () => {
     const result = await create([], { terminals: { stdin: true } });
-    expect(result).toExit(2, /^error: no plant: .*--id 1 --name fern.*plant\.json.*\(-\)\nUsage: /);
+    expect(result).toExit(2, /^error: no plant: .*--id 1 --name fern.*plant\.json.*\(-\)\nSee /);
   });
 });
 

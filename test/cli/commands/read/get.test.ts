@@ -94,7 +94,7 @@ describe("an invalid id", () => {
   });
 
   it.each([
-    [["get"], /^error: missing required argument 'id'\nUsage: .*\nSee "plantstore get --help"\n$/],
+    [["get"], /^error: missing required argument 'id'\nSee "plantstore get --help"\n$/],
     [["get", "1", "x"], /^error: the id must be an integer from .* \(got "x"\)/],
   ])("%j is wrong usage", async (argv, message) => {
     expect(await runCli(argv)).toExit(2, message);
