@@ -1,4 +1,7 @@
-/** Exit codes, and the errors that choose them. */
+/**
+ * Exit codes, and the errors that choose them. Every function of the command line may throw a CommandError, and one with a
+ * signal the reason of that signal: a comment names only other errors.
+ */
 import { isError, toSystemReason } from "../core/messages.ts";
 import type { Io, StopSignal } from "./io.ts";
 
@@ -44,7 +47,6 @@ export class UsageError extends CommandError {
   }
 }
 
-/** SIGINT or SIGTERM stopped the command. */
 export class Interruption extends CommandError {
   /** @param consequence continues the sentence */
   constructor(signal: StopSignal, consequence?: string) {
@@ -90,17 +92,11 @@ export async function interruptible<T>(
   }
 }
 
-/** The exit code of a signal. */
 export function toExitName(signal: StopSignal): ExitCodeName {
   return signal === "SIGINT" ? "interrupted" : "terminated";
 }
 
-/**
- * Creates the error for a file or an input that cannot be read.
- *
- * @param name its name in messages
- * @param hints lines after the message
- */
+/** The error for a file or an input that cannot be read. */
 export function toReadError(
   name: string,
   cause: unknown,
@@ -143,7 +139,6 @@ export const exitCodes = {
   terminated: { code: 143, meaning: "Stopped by SIGTERM" },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 
-/** The exit codes of a command, by the names of their rows, each with its meaning there. */
 export type ExitCodes = Readonly<Partial<Record<ExitCodeName, string>>>;
 
 /** Exit codes of every command. All have those of signals and of a closed output too, which only the topic lists. */
@@ -161,13 +156,11 @@ export const serverExitCodes = {
   noPlantStore: exitCodes.noPlantStore.meaning,
 } as const;
 
-/** Exit codes of commands that send requests. */
 export const requestExitCodes = {
   ...serverExitCodes,
   tokenRejected: exitCodes.tokenRejected.meaning,
 } as const;
 
-/** Exit codes of commands that open a store. */
 export const storeExitCodes = {
   ...commonExitCodes,
   usage: "Wrong usage, or a file or the store cannot be read or written",
@@ -183,5 +176,4 @@ export const targetExitCodes = {
   unavailable: exitCodes.unavailable.meaning,
 } as const;
 
-/** The name of a row of {@link exitCodes}. */
 export type ExitCodeName = keyof typeof exitCodes;

@@ -32,7 +32,6 @@ const exitByStep: Readonly<Record<NextStep, ExitCodeName>> = {
   retry: "unavailable",
 };
 
-/** The exit code for the number of an Error. */
 export function toExitCode(error: number): number {
   return exitCodes[exitByStep[toNextStep(error)]].code;
 }
@@ -86,7 +85,6 @@ function toExpectedFailure(cause: unknown): CommandError | undefined {
  * Returns the error of a command for a request without a response of a plant store; any other error does not change.
  *
  * @param doubt what it means if the store may have handled the request
- * @param hints lines after the message
  */
 export function toCommandError(
   error: unknown,
@@ -150,11 +148,7 @@ function toRefusedAdvice(url: string, detail: string, checkUrl: string): string 
   return `start a server with "${command}", or ${checkUrl}`;
 }
 
-/**
- * Advises to change the base URL where it comes from.
- *
- * @param url of a request, or its origin if only that matters
- */
+/** @param url of a request, or its origin if only that matters */
 function adviseUrl(url: string, { flags, io }: UrlSource): string {
   const { source, savedBy } = readOption(urlOption.url, flags["url"], io);
   const { path } = operations.create;
@@ -205,7 +199,6 @@ export function toDetails(
   return details;
 }
 
-/** The sentence about an Error. */
 export function toErrorSentence({ message }: Rejection, details: readonly string[]): string {
   const addition = details.length === 0 ? "" : ` (${details.join("; ")})`;
   const isLong = message.length > maxSentenceLength;

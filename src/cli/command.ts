@@ -5,7 +5,6 @@ import { type Option, type Options, otherVariables } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** A term and its meaning. */
 export type Item = readonly [term: string, meaning: string];
 
 interface Argument {
@@ -16,17 +15,15 @@ interface Argument {
   readonly isFile?: true;
 }
 
-/** A run of a command. */
 export interface Run {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly operands: readonly string[];
   readonly flags: Flags;
-  /** The declaration of the command. */
   readonly command: Command;
   /** The declaration of `plantstore`, with those of all commands. */
   readonly program: Command;
-  /** Prints the help of the command that words name, and ends the command line. @throws UsageError for an unknown word */
+  /** Prints the help of the command that words name, and ends the command line. */
   readonly help: (words: readonly string[]) => Promise<void>;
 }
 
@@ -43,11 +40,9 @@ interface CommandHead {
 
 /** A row in the list of commands of a group. */
 export interface CommandRow extends CommandHead {
-  /** Loads the rest of the command. */
   readonly load: () => Promise<CommandBody>;
 }
 
-/** A command, or a group of commands. */
 export type Command = CommandHead & CommandBody;
 
 /** The part of a command that its own help shows, and its work. */
@@ -55,7 +50,6 @@ export interface CommandBody {
   /** Paragraphs; a line break is a space. */
   readonly description: string;
   readonly options?: Options;
-  /** Command lines. */
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */
   readonly environment?: readonly Item[];
@@ -65,7 +59,6 @@ export interface CommandBody {
   readonly tokenAdvice?: string;
   /** Advice instead of too many operands. */
   readonly operandAdvice?: string;
-  /** The commands of a group. */
   readonly commands?: readonly CommandRow[];
   /** Advice for words and flags that other programs use, by the word. */
   readonly hints?: Readonly<Record<string, string>>;
@@ -84,7 +77,6 @@ export const commandGroups = {
   other: "Other commands:",
 } as const;
 
-/** Advice instead of `--token`. */
 export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
 
 /** The parts that all commands have that open a store directly. */
@@ -111,7 +103,6 @@ export function describeVariables(
   return names.map((name) => [name, otherVariables[name]]);
 }
 
-/** Loads the command of a row. */
 export async function loadCommand({ load, ...head }: CommandRow): Promise<Command> {
   return { ...head, ...(await load()) };
 }
@@ -130,7 +121,6 @@ export async function findCommand(
   return command;
 }
 
-/** Paragraphs of a text; a line break inside a paragraph is a space. */
 export function toParagraphs(text: string): readonly string[] {
   return text.split("\n\n").map((paragraph) => paragraph.replaceAll("\n", " "));
 }
@@ -145,7 +135,6 @@ export function describeDefault(option: Option<unknown>): string | undefined {
   return text === "none" ? undefined : text;
 }
 
-/** The exit codes of a command. */
 export function toExitCodeItems(command: Command): readonly Item[] {
   const rows = Object.entries(command.exitCodes) as [ExitCodeName, string][];
   const items = rows.map(([name, meaning]) => [`${exitCodes[name].code}`, meaning] as const);

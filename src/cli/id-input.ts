@@ -8,7 +8,6 @@ import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { readInputChunks } from "./input.ts";
 
-/** Checks whether the only argument is `-`. @throws UsageError if other ids are next to it */
 export function isStandardInput(operands: readonly string[]): boolean {
   if (!operands.includes("-")) return false;
   if (operands.length === 1) return true;
@@ -18,9 +17,6 @@ export function isStandardInput(operands: readonly string[]): boolean {
 /**
  * Reads ids from standard input, no faster than the caller consumes them: one per line, as an integer or as the member `id`
  * of a JSON object, or a table of plants. Ignores blank lines.
- *
- * @throws CommandError for a line without an id, after the ids before it, and if the input cannot be read
- * @throws the signal's reason, once it is aborted
  */
 export async function* readIds(
   { io, terminal }: Pick<Run, "io" | "terminal">,
@@ -75,7 +71,7 @@ function findTableDelimiter(start: Buffer): string | undefined {
   });
 }
 
-/** Parses a record that is no object with an id. @throws CommandError unless it is an id */
+/** Parses a record that is no object with an id. */
 function parseId({ line, bytes, content: { plant, isMalformed } }: PlantRecord): bigint {
   const text = new TextDecoder().decode(bytes).trim();
   const id = attempt(() => plantId.parse(text));
@@ -85,7 +81,6 @@ function parseId({ line, bytes, content: { plant, isMalformed } }: PlantRecord):
   throw new CommandError("usage", `line ${line}: ${problem}`);
 }
 
-/** Largest number of ids in a message. */
 const maxNamed = 20;
 
 /** Ids for a message. Counts all of them, and keeps only those that the message names. */

@@ -1,4 +1,4 @@
-/** Reads files and standard input: completely, up to a limit, or in chunks. */
+/** Reads files, named pipes, devices, and standard input as `-`: completely, up to a limit, or in chunks. */
 // Not node:fs/promises, which takes 3 ms to load.
 import { constants, createReadStream, openSync, promises, type Stats } from "node:fs";
 import { addAbortSignal } from "node:stream";
@@ -6,14 +6,6 @@ import { toInputName } from "../core/messages.ts";
 import { CommandError, toReadError } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
 
-/**
- * Reads a file, a named pipe, a device or standard input to its end.
- *
- * @param path `-` is standard input
- * @param name its name in messages
- * @throws CommandError if it cannot be read, or is longer than `maxBytes`
- * @throws the signal's reason, once it is aborted
- */
 export async function readBytes(
   path: string,
   name: string,
@@ -34,14 +26,7 @@ export async function readBytes(
   return Buffer.concat(pieces);
 }
 
-/**
- * Reads a file, a named pipe, a device or standard input in chunks, no faster than the caller consumes them.
- *
- * @param path `-` is standard input
- * @param name its name in messages
- * @throws CommandError if it cannot be read
- * @throws the signal's reason, once it is aborted
- */
+/** Reads chunks no faster than the caller consumes them. */
 export async function* readInputChunks(
   path: string,
   io: Pick<Io, "stdin">,
@@ -58,13 +43,6 @@ export async function* readInputChunks(
   }
 }
 
-/**
- * Checks that a file, a named pipe or a device can be read.
- *
- * @param name its name in messages
- * @param hints lines after the message of an error
- * @throws CommandError
- */
 export async function statReadable(
   path: string,
   name = toInputName(path),
@@ -78,10 +56,7 @@ export async function statReadable(
   }
 }
 
-/**
- * Opens a file, a named pipe or a device to read. Reads named pipes through a socket: a blocked read, or open, in the
- * thread pool could not be cancelled.
- */
+/** Reads named pipes through a socket: a blocked read, or open, in the thread pool could not be cancelled. */
 async function openFile(path: string): Promise<InputStream> {
   const stats = await promises.stat(path);
   if (!stats.isFIFO()) return createReadStream(path);

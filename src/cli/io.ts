@@ -3,20 +3,16 @@ import { createReadStream, fstatSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
-/** A stream to read. */
 export type InputStream = Readable & { readonly isTTY?: boolean | undefined };
 
-/** A stream to write. */
 export type OutputStream = Writable & {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
   readonly rows?: number | undefined;
 };
 
-/** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A signal that stops a command. */
 export type StopSignal = "SIGINT" | "SIGTERM";
 
 /** Everything outside the program that a command uses. */
@@ -33,15 +29,12 @@ export interface Io {
   /** Ends the process immediately, even if output is pending. */
   readonly exit: (code: number) => void;
   readonly env: Environment;
-  /** The path of the program that Node runs. */
   readonly script: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly processId: number;
   /** Effective user ID; undefined on Windows. */
   readonly userId: number | undefined;
-  /** Such as `x64`. */
   readonly architecture: string;
-  /** Such as `20.20.2`. */
   readonly nodeVersion: string;
   /** The version of Bun, if Bun runs the program instead of Node. */
   readonly bunVersion: string | undefined;
@@ -71,11 +64,7 @@ export interface Io {
   onParentExit(handler: () => void): void;
   /** Ignores SIGUSR1, with which Node opens its debugger for every user of this machine. */
   keepDebuggerClosed(): void;
-  /**
-   * Shows text on the terminal with the pager of the user: the command `PAGER`, or `less`.
-   *
-   * @returns false if there is no pager
-   */
+  /** Shows text with the pager of the user: the command `PAGER`, or `less`. @returns false if there is none */
   showPages(text: string): Promise<boolean>;
   /** Returns the maximum number of open files and sockets of this process; takes 5 ms. */
   readOpenFilesLimit(): number;
@@ -83,7 +72,6 @@ export interface Io {
   onUncaught(handler: (error: unknown) => void): void;
 }
 
-/** Thrown for output that cannot be written. */
 export class OutputError extends Error {
   override readonly name = "OutputError";
   /** True if the reader closed it, as `| head -1` does. */
@@ -107,7 +95,6 @@ export function writeText(stream: OutputStream, text: string | Uint8Array): Prom
   });
 }
 
-/** Uses the streams, the environment and the signals of this process. */
 export function createProcessIo(): Io {
   for (const stream of [process.stdout, process.stderr]) {
     // `writeText` reports the failure; without a listener the same failure would end the process with a stack.

@@ -10,12 +10,7 @@ export { createProcessIo } from "./io.ts";
 /** Node puts it in place of bytes of an argument that are not UTF-8. */
 const replacementCharacter = "\uFFFD";
 
-/**
- * Runs the command.
- *
- * @param argv the arguments, without Node and the script
- * @returns the exit code; it never rejects
- */
+/** @param argv the arguments, without Node and the script. @returns the exit code; it never rejects */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const terminal = new Terminal(io);
   try {

@@ -26,12 +26,7 @@ const rootId = 0;
 /** Set on directories such as /tmp, which are meant for all users. */
 const stickyBit = 0o1000;
 
-/**
- * Describes the first problem with the mode or the owner of a file or directory.
- *
- * @returns one line that begins with the path; undefined if there is no problem, the path does not exist, or the platform
- *   has no modes
- */
+/** Describes the first problem with the mode or the owner of a path, in a line that begins with it. */
 export async function findExposure(
   { path, privacy }: GuardedPath,
   { platform, userId }: Pick<Io, "platform" | "userId">,
@@ -60,11 +55,7 @@ function getReadBits(privacy: Privacy, uid: number): number {
   return privacy === "key" && uid === rootId ? 0o007 : 0o055;
 }
 
-/**
- * Lists the files of a store, with symbolic links resolved, and their directory. None for a store that is not a file.
- *
- * @param storeUrl a store URL that was checked
- */
+/** Lists the files of a store, with symbolic links resolved, and their directory. */
 export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly GuardedPath[]> {
   const files = await parseStoreUrl(storeUrl).listFiles();
   const directories = [...new Set(files.map((path) => dirname(path)))];
@@ -77,11 +68,7 @@ export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly
   ];
 }
 
-/**
- * Describes the problems with everything that `serve` keeps or reads on this machine, each in a line.
- *
- * @param tokenOrigin the origin for which its token is saved; undefined without one
- */
+/** Describes the problems with everything that `serve` keeps or reads on this machine, each in a line. */
 export async function findServeExposures(
   storeUrl: string,
   tokenOrigin: string | undefined,

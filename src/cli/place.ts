@@ -13,7 +13,6 @@ import { serverOptions, storeOption, targetOptions } from "./options/local.ts";
 import { toLongFlag, urlOption } from "./options/remote.ts";
 import { type Flags, readOption, readVariable, toCommandLine } from "./options/values.ts";
 
-/** Where a command acts. */
 export interface Place {
   readonly kind: "server" | "store";
   /** For messages: without the password of a store. */
@@ -27,9 +26,6 @@ type PlaceSource = "flag" | "variable" | "login" | "machine";
 /**
  * Finds the place of a command: by its flag, then the variable, then the last login unless it is to the server of this
  * machine, and then the default store of this machine.
- *
- * @throws UsageError if two flags select it, or an option is for a server and the place is a store; CommandError if two
- *   variables select it, for an invalid value, and for saved settings that cannot be read
  */
 export function findPlace({ flags, io }: Pick<Run, "flags" | "io">): Place {
   const [kind, foundBy] = select(flags["url"], flags["store"], io);
@@ -84,7 +80,6 @@ function toSocketOrPort(url: string): string {
   return socketPath ?? (port || protocol);
 }
 
-/** The place in a sentence. */
 export function describePlace({ kind, url }: Place): string {
   return kind === "server" ? `the plant store at ${url}` : `the store ${url}`;
 }
@@ -96,7 +91,6 @@ export function toMissingError(missing: IdList, place: Place, run: Run): Command
   return new CommandError("noSuchPlant", `${problem}: "${list}" shows all plants`);
 }
 
-/** The command line of a run with other flags. */
 export function toRunLine({ command, operands }: Run, flags: Flags): string {
   const line = toCommandLine(command.name, command.options ?? {}, toShownFlags(flags));
   return [line, ...operands.map(toShellWord)].join(" ");

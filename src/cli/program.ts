@@ -43,13 +43,7 @@ interface ParseState {
   exitCode: number;
 }
 
-/**
- * Runs the command of a command line.
- *
- * @param program the declaration of `plantstore`
- * @returns the exit code
- * @throws CommandError for a wrong command line, and every error of the command
- */
+/** @param program the declaration of `plantstore`. @returns the exit code */
 export async function runProgram(
   argv: readonly string[],
   io: Io,
@@ -92,7 +86,6 @@ function createProgram(state: ParseState): Commander {
   });
 }
 
-/** Loads and declares a command that is a row in the list of its group so far. */
 async function load(commander: Commander, state: ParseState): Promise<void> {
   const row = state.undeclared.get(commander);
   state.undeclared.delete(commander);

@@ -35,7 +35,6 @@ import { findAuthorities, nameServer, warnAboutPlaintext } from "./server-access
 /** Requests in flight at a time: 16 on each of 8 connections. One after the other, they share a connection. */
 const maxRequests = 128;
 
-/** An id and its plant, if it has one. */
 export interface FoundPlant {
   readonly id: bigint;
   readonly plant: NewPlant | undefined;
@@ -69,7 +68,7 @@ export class RemoteStore {
     return plant?.id === id ? plant : undefined;
   }
 
-  /** Reads the plants of ids, several at a time. @returns in the order of the ids. @throws as {@link get} */
+  /** Reads the plants of ids, several at a time. @returns in the order of the ids. */
   async *getAll(ids: AsyncIterable<bigint> | Iterable<bigint>): AsyncGenerator<FoundPlant, void> {
     const read = async (id: bigint) => {
       const plant = this.get(id);
@@ -82,7 +81,7 @@ export class RemoteStore {
     }
   }
 
-  /** Deletes plants, until the signal is aborted. @throws as {@link sendDeletions} */
+  /** Deletes plants, until the signal is aborted. */
   async *delete(
     ids: readonly bigint[],
     stopSending: AbortSignal,
@@ -104,7 +103,7 @@ export class RemoteStore {
     return page.plants;
   }
 
-  /** Reads plants as pages, one at a time. None is empty. @throws as {@link listPages} */
+  /** Reads plants as pages, one at a time. None is empty. */
   async *readPages(query: PlantQuery): AsyncGenerator<readonly NewPlant[], void, undefined> {
     const { afterId, tag, limit } = query;
     const size = tag === undefined ? Math.min(limit, maxPagePlants) : maxPagePlants;
@@ -119,7 +118,7 @@ export class RemoteStore {
     }
   }
 
-  /** Counts plants by reading all of them. @throws as {@link listPages} */
+  /** Counts plants by reading all of them. */
   async count(filter: PlantFilter): Promise<number> {
     let count = 0;
     for await (const page of this.readPages({ ...filter, limit: Infinity })) count += page.length;
@@ -127,13 +126,11 @@ export class RemoteStore {
   }
 }
 
-/** How to work with a server. */
 export interface ServerWork {
   /** True for several plants, whose requests have more retries. */
   readonly isMany?: boolean;
   /** True if the requests delete plants. */
   readonly deletes?: true;
-  /** Stops requests. */
   readonly signal?: AbortSignal;
 }
 
@@ -155,11 +152,6 @@ const placeExits: ReadonlySet<ExitCodeName> = new Set<ExitCodeName>([
   "noPlantStore",
 ]);
 
-/**
- * Names the server on stderr, finds its token, and works with it.
- *
- * @throws CommandError without a token, or if a request fails; every other error of `work`
- */
 export async function useServer<T>(
   run: Run,
   place: Place,

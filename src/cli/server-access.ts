@@ -11,11 +11,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 /**
  * Finds the certificates of the authorities to trust: those in the file of `--cacert`, or those saved at the login to the
- * origin. Saved ones were checked at the login.
- *
- * @returns undefined for the authorities of Node
- * @throws CommandError if the file cannot be read or has no valid certificate, or if the saved token cannot be read
- * @throws the signal's reason, once it is aborted
+ * origin. Saved ones were checked at the login. Undefined for the authorities of Node.
  */
 export async function findAuthorities(
   { url, cacert }: Pick<Values<typeof requestOptions>, "url" | "cacert">,
@@ -32,7 +28,6 @@ export async function findAuthorities(
 /** Far above the size of a list of all public authorities. */
 const maxCertificatesBytes = 4 * 1024 * 1024;
 
-/** Reads certificates in PEM. @throws as {@link findAuthorities} */
 export async function readAuthorities(
   path: string,
   io: Io,
@@ -54,7 +49,6 @@ export async function selectPost(
   return isVerbose ? (await import("./request-trace.ts")).tracePost(post, terminal) : post;
 }
 
-/** Names the server of a command on stderr, if that is a terminal. */
 export async function nameServer(
   url: string,
   { io, terminal }: Pick<Run, "io" | "terminal">,
@@ -68,7 +62,6 @@ export function describePlaintext(baseUrl: string): string | undefined {
   return `sending the token to ${baseUrl} unencrypted; use https on untrusted networks`;
 }
 
-/** Prints the warning, if there is a risk. */
 export async function warnAboutPlaintext(baseUrl: string, terminal: Terminal): Promise<void> {
   const warning = describePlaintext(baseUrl);
   if (warning !== undefined) await terminal.warning(warning);

@@ -15,21 +15,13 @@ import { readOptions, toCommandLine } from "./options/values.ts";
 
 type StoreRun = Pick<Run, "command" | "flags" | "io" | "terminal">;
 
-/**
- * Names the store of a command as {@link nameStore}, opens it, reads from it, and always closes it.
- *
- * @throws StoreError, and every error of `read`
- */
+/** Names the store of a command as {@link nameStore}, opens it, reads from it, and always closes it. */
 export function readStore<T>(run: StoreRun, read: (store: StoreReader) => Promise<T>): Promise<T> {
   const onWarning = (message: string): void => void run.terminal.warning(message);
   return useStore(run, async (url) => parseStoreUrl(url).openReader({ onWarning }), read);
 }
 
-/**
- * Names the store of a command as {@link nameStore}, opens it if it exists, changes it, and always closes it.
- *
- * @throws StoreError, and every error of `change`
- */
+/** Names the store of a command as {@link nameStore}, opens it if it exists, changes it, and always closes it. */
 export function changeStore<T>(
   run: StoreRun,
   change: (store: PlantStore) => Promise<T>,
@@ -44,8 +36,6 @@ export function changeStore<T>(
 
 /**
  * Asserts that this user may change the file of a store, if it exists. SQLite reports some cases as an error of the disk.
- *
- * @throws StoreError `readOnly`
  */
 export function assertWritable(url: string): void {
   const { path } = parseStoreUrl(url);
@@ -89,11 +79,7 @@ export function toStoreCommand(command: string, { flags: { store } }: Pick<Run, 
   return toCommandLine(command, storeOption, { store: store && type.format(type.parse(store)) });
 }
 
-/**
- * Creates the data directory if a store is in it.
- *
- * @throws StoreError if it cannot be created
- */
+/** Creates the data directory if a store is in it. */
 export function makeDefaultDirectory(url: string, io: Io): void {
   const directory = findDefaultDirectory(url, io);
   if (directory === undefined) return;
@@ -107,8 +93,6 @@ export function makeDefaultDirectory(url: string, io: Io): void {
 /**
  * Asserts that a store can be created or changed at its path. Only the data directory may be missing: that of any other store
  * may be on a disk that is not mounted.
- *
- * @throws StoreError
  */
 export function assertStorePath(url: string, io: Io): void {
   const { path } = parseStoreUrl(url);

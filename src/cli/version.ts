@@ -3,10 +3,8 @@ import manifest from "../../package.json" with { type: "json" };
 import { plantStoreInterface } from "../core/contract.ts";
 import type { Io } from "./io.ts";
 
-/** The version of the package. */
 export const packageVersion: string = manifest.version;
 
-/** Name and version of the interface that it implements. */
 export const interfaceName = `${plantStoreInterface.title} ${plantStoreInterface.version}`;
 
 /** All versions in one line; the second word is the version of the package. */

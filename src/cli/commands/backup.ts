@@ -142,11 +142,6 @@ interface CopyWork extends FileWork {
 /**
  * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. An engine may not
  * stop while it copies, so they end the process.
- *
- * @param doing such as `backing up to FILE`
- * @param unchanged the meaning of an interruption, such as `no backup was made`
- * @returns the exit code
- * @throws every error of `copy` and of `report`
  */
 async function copyFile<T>(
   { io, terminal }: Run,

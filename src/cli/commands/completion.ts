@@ -101,7 +101,6 @@ complete --command plantstore --erase
 complete --command plantstore --no-files --arguments '(__plantstore_candidates)'
 `;
 
-/** The scripts, by the names of their shells. */
 export const completionScripts = { bash, zsh, fish } as const;
 
 interface Candidates {
@@ -116,7 +115,6 @@ type NamedOption = readonly [name: string, option: Option<unknown>];
 interface CompletionContext {
   readonly command: Command;
   readonly operands: readonly string[];
-  /** The values of options, by their names. */
   readonly flags: Flags;
   /** The option whose value comes next, with its name. */
   readonly open: NamedOption | undefined;

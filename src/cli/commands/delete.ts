@@ -59,14 +59,12 @@ const statusMembers = {
 /** Number of ids from standard input that are checked, and then deleted together. */
 const batchSize = 1000;
 
-/** Plants that can be deleted. */
 interface PlantDeleter {
   get(id: bigint): Promise<NewPlant | undefined>;
   /** Returns which of the ids had a plant, as soon as it is known. */
   delete(ids: readonly bigint[]): AsyncIterable<readonly Deletion[]>;
 }
 
-/** Deletes the plants, after the user has agreed. */
 async function runDelete(run: Run): Promise<void> {
   const { flags, operands, io, terminal } = run;
   const { isConfirmed, json } = readOptions(deleteOptions, flags, io);

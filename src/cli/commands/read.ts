@@ -82,7 +82,6 @@ ${placeSentence}`,
   run: runExport,
 };
 
-/** The columns of plants, by their names. */
 const plantColumns: Readonly<Record<keyof NewPlant, Omit<Column<NewPlant>, "name">>> = {
   id: { read: ({ id }) => `${id}`, isNumber: true },
   name: { read: ({ name }) => name },
@@ -148,7 +147,6 @@ async function runList(run: Run): Promise<void> {
   });
 }
 
-/** Names the unknown ids after the other plants are printed. */
 async function runGet(run: Run): Promise<void> {
   const { operands, flags, io } = run;
   const style = selectPlain(readOptions(formatOptions, flags, io));
@@ -214,7 +212,7 @@ async function runExport(run: Run): Promise<void> {
   }
 }
 
-/** JSON, also on a terminal, unless a flag asks for CSV. @throws UsageError if both flags are set */
+/** JSON, also on a terminal, unless a flag asks for CSV. */
 function selectPlain(format: Values<typeof formatOptions>): RowStyle {
   return selectStyle(format, { isTTY: false });
 }
@@ -222,8 +220,6 @@ function selectPlain(format: Values<typeof formatOptions>): RowStyle {
 /**
  * Reads plants until a signal stops it. Neither SQLite nor a pipe has to end the turn, and signals arrive only then,
  * so `read` has to. A read that waits for a lock or for PostgreSQL cannot be stopped: it ends with the process.
- *
- * @throws CommandError if a signal stops it; StoreError, and every error of `read`
  */
 function readInterruptibly<T>(
   run: Run,

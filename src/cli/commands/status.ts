@@ -288,7 +288,6 @@ async function checkDirectory(kind: "config" | "data", io: Io): Promise<Finding>
   return { state: problem === undefined ? "ok" : "warning", message, facts };
 }
 
-/** @throws CommandError for files that cannot be read, are broken, or that others can read */
 async function describeSaved(directory: string, io: Io): Promise<string> {
   readSavedSettings(directory);
   const origins = await listSavedOrigins(directory);

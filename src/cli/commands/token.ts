@@ -249,7 +249,6 @@ function createTokenRows(nowMs: number): RowType<TokenRecord> {
   };
 }
 
-/** Returns a token for JSON; absent members are undefined. */
 function toTokenReport(token: TokenRecord) {
   const { allow, expiresAtMs, revokedAtMs, lastUsedDay } = token;
   return {
@@ -285,7 +284,6 @@ function toDay(day: number): string {
   return toDate(day * msPerUnit.d);
 }
 
-/** A time in UTC, to the minute. */
 function toMinute(timeMs: number): string {
   return `${toTime(timeMs).slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -32,11 +32,7 @@ const data: DirectoryRules = {
 
 const rulesByKind = { config, data };
 
-/**
- * Finds the directory of settings and credentials, which may not exist yet.
- *
- * @throws CommandError without a home directory, or for a path as {@link assertEnvironmentPath}
- */
+/** Finds the directory of settings and credentials, which may not exist yet. */
 export function findConfigDirectory(io: DirectoryEnvironment): string {
   return locateDirectory("config", io).path;
 }
@@ -46,7 +42,7 @@ export function findConfigDirectoryIfAny(io: DirectoryEnvironment): string | und
   return attempt(() => findConfigDirectory(io));
 }
 
-/** Finds the directory of the store, which may not exist yet. @throws CommandError without a home directory */
+/** Finds the directory of the store, which may not exist yet. */
 export function findDataDirectory(io: DirectoryEnvironment): string {
   return locateDirectory("data", io).path;
 }
@@ -72,8 +68,6 @@ export function locateDirectory(kind: "config" | "data", io: DirectoryEnvironmen
 /**
  * Asserts that a path in an environment variable names the same file wherever the program starts. Files of variables, units
  * and containers pass quotes, `~` and carriage returns on as they are.
- *
- * @throws CommandError that names the variable
  */
 export function assertEnvironmentPath(
   variable: string,

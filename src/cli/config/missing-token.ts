@@ -12,11 +12,7 @@ import { findConfigDirectory } from "./directories.ts";
 /** Limit for the request to a server of this machine. */
 const localTimeoutMs = 1000;
 
-/**
- * Finds the error for a missing token: it says how to get one, or that no server runs on this machine.
- *
- * @throws the signal's reason, once it is aborted
- */
+/** Finds the error for a missing token: it says how to get one, or that no server runs on this machine. */
 export async function explainMissingToken(
   baseUrl: string,
   io: Io,

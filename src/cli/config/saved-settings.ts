@@ -14,12 +14,10 @@ export interface SavedSettings {
   readonly serve?: string;
 }
 
-/** The path of the file. */
 export function toSettingsFile(configDirectory: string): string {
   return join(configDirectory, `settings${extension}`);
 }
 
-/** Reads the saved settings. @throws CommandError if the file cannot be read or is broken */
 export function readSavedSettings(configDirectory: string): SavedSettings {
   const path = toSettingsFile(configDirectory);
   const saved = readConfigFile(path);
@@ -28,11 +26,7 @@ export function readSavedSettings(configDirectory: string): SavedSettings {
   throw broken(path, "saved settings");
 }
 
-/**
- * Changes saved settings; undefined removes one.
- *
- * @throws CommandError if the file cannot be written, or the existing one is broken
- */
+/** Changes saved settings; undefined removes one. */
 export async function saveSettings(
   configDirectory: string,
   changes: { readonly [Name in keyof SavedSettings]: string | undefined },
@@ -53,15 +47,9 @@ function isSavedSettings(value: unknown): value is SavedSettings {
 
 const ownerOnlyFile = 0o600;
 
-/** The extension of the files. */
 export const extension = ".json";
 
-/**
- * Reads a file.
- *
- * @returns undefined for a missing file; null for invalid JSON
- * @throws CommandError if it cannot be read
- */
+/** @returns undefined for a missing file; null for invalid JSON */
 export function readConfigFile(path: string): unknown {
   let text: string;
   try {
@@ -77,13 +65,7 @@ export function readConfigFile(path: string): unknown {
   }
 }
 
-/**
- * Replaces a file atomically.
- *
- * @param path ends in {@link extension}
- * @param what its content, for the message
- * @throws CommandError if it cannot be written
- */
+/** Replaces a file atomically. @param path ends in {@link extension} */
 export async function writeConfigFile(path: string, what: string, content: object): Promise<void> {
   const folder = dirname(path);
   try {
@@ -117,7 +99,6 @@ export function isMissingFile(error: unknown): boolean {
   return error.code === "ENOENT" || error.code === "ENOTDIR";
 }
 
-/** The error for a file with invalid content. */
 export function broken(path: string, what: string): CommandError {
   return new CommandError(
     "usage",

@@ -27,7 +27,6 @@ export interface SavedToken {
 /** The bits of a file's mode for everyone except its owner. */
 const groupAndOthersBits = 0o077;
 
-/** The path of the file with the token for an origin. */
 export function toTokenFile(configDirectory: string, origin: string): string {
   const name = encodeURIComponent(origin) + extension;
   const folder = toTokenFolder(configDirectory);
@@ -36,14 +35,9 @@ export function toTokenFile(configDirectory: string, origin: string): string {
   return join(folder, origin.replaceAll(/[^\p{L}]/gu, encodeURIComponent) + extension);
 }
 
-/** Maximum length of a file name. */
 const maxNameBytes = 255;
 
-/**
- * Reads what is saved for exactly this origin.
- *
- * @throws CommandError if the file cannot be read, is broken, or is readable by others
- */
+/** Reads what is saved for exactly this origin. */
 export function readCredential(
   configDirectory: string,
   origin: string,
@@ -56,8 +50,6 @@ export function readCredential(
 /**
  * As {@link readCredential}, also if others can read the file: for `serve`, which does not send the token. A pod cannot
  * change the mode that Kubernetes gives its files.
- *
- * @throws CommandError if the file cannot be read or is broken
  */
 export function readKnownCredential(
   configDirectory: string,
@@ -67,7 +59,7 @@ export function readKnownCredential(
   return saved?.origin === origin ? saved : undefined;
 }
 
-/** Lists the origins with a saved token, by the names of the files. @throws CommandError if the directory cannot be read */
+/** Lists the origins with a saved token, by the names of the files. */
 export async function listSavedOrigins(configDirectory: string): Promise<readonly string[]> {
   const folder = toTokenFolder(configDirectory);
   const names = await promises.readdir(folder).catch((error: unknown) => {
@@ -84,11 +76,7 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
   );
 }
 
-/**
- * Saves the token for an origin; replaces an existing one.
- *
- * @throws CommandError if the file cannot be written, or the existing one is broken or readable by others
- */
+/** Saves the token for an origin; replaces an existing one. */
 export async function saveToken(
   configDirectory: string,
   credential: SavedToken,
@@ -99,12 +87,7 @@ export async function saveToken(
   await writeConfigFile(toTokenFile(configDirectory, origin), "the token", credential);
 }
 
-/**
- * Removes the token for an origin, even if its file is broken.
- *
- * @returns whether the file existed
- * @throws CommandError if it cannot be removed
- */
+/** Removes the token for an origin, even if its file is broken. @returns whether the file existed */
 export async function removeToken(configDirectory: string, origin: string): Promise<boolean> {
   const file = toTokenFile(configDirectory, origin);
   try {
@@ -124,7 +107,6 @@ function readCredentialFile(path: string): SavedToken | undefined {
   throw broken(path, "saved token");
 }
 
-/** @throws CommandError if others can read or change the file */
 function assertPrivate(path: string, { platform }: Platform): void {
   if (platform === "win32") return;
   // Reading reports a file whose mode cannot be read.

@@ -21,10 +21,6 @@ const maxTokenBytes = 64 * 1024;
 /**
  * Finds the token for a plant store: from `--token-file`, PLANTSTORE_TOKEN, PLANTSTORE_TOKEN_FILE, or the saved token for
  * exactly the origin of `baseUrl`.
- *
- * @param tokenFile `-` is standard input
- * @throws CommandError without a token, or for one that cannot be read or is malformed. Without a server on this machine,
- *   the error is that one
  */
 export async function findToken(
   tokenFile: string | undefined,
@@ -45,13 +41,7 @@ export async function findToken(
   return found;
 }
 
-/**
- * Reads the token of `--token-file`.
- *
- * @param path `-` is standard input
- * @throws CommandError if it cannot be read, or if the path is a token
- * @throws the signal's reason, once it is aborted
- */
+/** Reads the token of `--token-file`. */
 export async function readTokenFile(
   path: string,
   io: Io,

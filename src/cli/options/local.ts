@@ -260,10 +260,8 @@ export const serverOptions = {
   },
 } as const satisfies Options;
 
-/** Where a command finds plants: in a store, or on a server. */
 export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
 
-/** The formats of plants. */
 export const formatOptions = {
   ...jsonOption,
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
@@ -274,7 +272,6 @@ const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
   type: types.text,
 });
 
-/** The plants that `export` prints, and their format. */
 export const exportOptions = {
   ...formatOptions,
   afterId: afterOption,
@@ -293,13 +290,11 @@ export const restoreOptions = {
   ...fileOption,
 } as const satisfies Options;
 
-/** How `delete` asks and reports. */
 export const deleteOptions = {
   isConfirmed: toggleFlag("-y, --yes", "Delete the plants without confirmation"),
   json: toggleFlag("--json", "Print each id and whether its plant was deleted as JSON"),
 } as const satisfies Options;
 
-/** The plants that `list` prints, and their format. */
 export const listOptions = {
   ...formatOptions,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),

@@ -1,7 +1,6 @@
 /**
- * The table of options: for each one its flag, environment variable, help, type and default. The command line, help, the
- * manual page, completion and `status` are made from it. Options that a program can set too come from `library/client-options.ts`.
- * The rows of `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
+ * The table of options. The command line, help, the manual page, completion and `status` are made from it. The rows of
+ * `serve` and of commands that open a store are in `local.ts`, so that other commands do not load them.
  */
 import { operationSets } from "../../core/contract.ts";
 import type { NewPlant } from "../../core/plant.ts";
@@ -39,7 +38,6 @@ export interface Option<T> {
   readonly for?: "inputs";
 }
 
-/** A part of the table. */
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
 /** A row of an option without an environment variable. */
@@ -171,7 +169,6 @@ export const bulkRetryOption = {
   retries: { ...createOptions.retries, default: bulkRetries },
 } as const satisfies Options;
 
-/** JSON output. */
 export const jsonOption = {
   json: toggleFlag("--json", "Print JSON even on a terminal"),
 } as const satisfies Options;
@@ -214,7 +211,6 @@ export const commonFlags = [
   ["-h, --help", "Print this help"],
 ] as const;
 
-/** The flag of `plantstore` itself. */
 export const versionFlag = ["-V, --version", "Print the version"] as const;
 
 /** Environment variables that are not settings. */

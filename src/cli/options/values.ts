@@ -35,7 +35,6 @@ export const savingCommands: Readonly<Record<keyof SavedSettings, string>> = {
   serve: "first serve",
 };
 
-/** Reads the values of all options of a table. @throws CommandError for an invalid value, with its source */
 export function readOptions<Table extends Options>(
   table: Table,
   flags: Flags,
@@ -48,11 +47,6 @@ export function readOptions<Table extends Options>(
   return Object.fromEntries(entries) as Values<Table>;
 }
 
-/**
- * Reads the value of one option.
- *
- * @throws CommandError for an invalid value, with its source, and for saved settings that cannot be read
- */
 export function readOption<T>(option: Option<T>, flag: string | undefined, io: Io): Setting<T> {
   const { env = "", type } = option;
   if (flag !== undefined) {
@@ -81,7 +75,7 @@ export function isServiceAddress(value: string): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value);
 }
 
-/** A flag may have a relative path, because a shell has read it. @throws CommandError */
+/** A flag may have a relative path, because a shell has read it. */
 function assertPath(option: Option<unknown>, variable: string, io: Io): void {
   const { env = "", isFile, findPath } = option;
   const path = isFile ? variable : findPath?.(variable);
@@ -104,7 +98,6 @@ function readSavedSetting<T>({ isSaved, type }: Option<T>, io: Io): Setting<T> |
   return { value: parseText(source, text, type), source, savedBy };
 }
 
-/** Parses a part of the command line, a variable or a saved setting. @throws CommandError without the usage of the command */
 export function parseText<T>(source: string, text: string, type: OptionType<T>): T {
   try {
     return type.parse(text);

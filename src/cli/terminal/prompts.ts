@@ -10,12 +10,7 @@ export function canAsk({ stdin, stderr }: Io): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 
-/**
- * Prints a question on stderr and reads a line from the terminal.
- *
- * @returns true for `y` or `yes`, in any case
- * @throws the signal's reason, once it is aborted
- */
+/** Asks on stderr, and reads a line from the terminal. @returns true for `y` or `yes`, in any case */
 export async function confirm(question: string, io: Io, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
   await writeText(io.stderr, redactTokens(question));
@@ -30,12 +25,7 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
   return /^\s*y(?:es)?\s*$/i.test(value);
 }
 
-/**
- * Prints a question and reads a line. The terminal shows typed text again afterwards, even after an error.
- *
- * @throws CommandError after Ctrl-C or Ctrl-D
- * @throws the signal's reason, once it is aborted
- */
+/** Prints a question and reads a line. The terminal shows typed text again afterwards, even after an error. */
 export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
   const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
   const prompt = redactTokens(question);

@@ -4,21 +4,14 @@ import { UsageError } from "../command-error.ts";
 import { type OutputStream, writeText } from "../io.ts";
 import type { Column } from "./table.ts";
 
-/** Formats in which rows are printed. */
 export type RowStyle = "table" | "json" | "csv";
 
-/** A kind of row. */
 export interface RowType<Row> {
   readonly columns: readonly Column<Row>[];
-  /** Returns a row as one line of JSON. */
   readonly toJson: (row: Row) => string;
 }
 
-/**
- * Selects the style: a table on a terminal, otherwise JSON, unless a flag asks for another one.
- *
- * @throws UsageError if both flags are set
- */
+/** Selects the style: a table on a terminal, otherwise JSON, unless a flag asks for another one. */
 export function selectStyle(
   { json, csv }: { readonly json?: boolean | undefined; readonly csv?: boolean | undefined },
   stdout: Pick<OutputStream, "isTTY">,
@@ -28,12 +21,7 @@ export function selectStyle(
   return json || !stdout.isTTY ? "json" : "table";
 }
 
-/**
- * Prints rows page by page; a table needs all pages first. On a terminal, unprintable characters are escaped.
- *
- * @returns the last row
- * @throws OutputError
- */
+/** Prints rows page by page; a table needs all pages first. @returns the last row */
 export async function printRows<Row>(
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
   { columns, toJson }: RowType<Row>,

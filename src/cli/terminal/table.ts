@@ -35,12 +35,10 @@ export function toTable<Row>(rows: readonly Row[], columns: readonly Column<Row>
   return shown.join("");
 }
 
-/** Formats a term and its meaning. */
 export function toItem(term: string, termWidth: number, meaning: string): string {
   return `${padText(term, termWidth)}${gap}${escapeUnprintable(meaning)}\n`;
 }
 
-/** Pads text with spaces to a width in columns. */
 function padText(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - stringWidth(text)));
 }

@@ -2,7 +2,6 @@
 import { escapeUnprintable, redactTokens } from "../../core/messages.ts";
 import { type Io, type OutputStream, writeText } from "../io.ts";
 
-/** Colours for text. */
 export interface Palette {
   readonly success: (text: string) => string;
   readonly error: (text: string) => string;
@@ -11,7 +10,6 @@ export interface Palette {
   readonly dim: (text: string) => string;
 }
 
-/** Leaves text as it is. */
 export const uncolored: Palette = {
   success: String,
   error: String,
@@ -43,13 +41,11 @@ export class Terminal {
     return !env["CI"] && stderr.isTTY === true && !!stderr.columns && env["TERM"] !== "dumb";
   }
 
-  /** Prints an error; `number` is that of an Error body. */
   async error(message: string, number?: number): Promise<void> {
     const { error } = await this.loadPalette(this.#io.stderr);
     await this.#print(`${error(number === undefined ? "error" : `error ${number}`)}: `, message);
   }
 
-  /** Prints a warning. */
   async warning(message: string): Promise<void> {
     const { warning } = await this.loadPalette(this.#io.stderr);
     await this.#print(`${warning("warning")}: `, message);
@@ -99,12 +95,7 @@ export class Terminal {
     return { success, error: bold.red, warning: bold.yellow, bold, dim };
   }
 
-  /**
-   * Shows a spinner during work that takes long, if stderr is a terminal. Other output removes it for a moment, and it leaves
-   * no trace.
-   *
-   * @param toText returns the text next to the spinner, again for each refresh
-   */
+  /** Shows a spinner during work that takes long, if stderr is a terminal. `toText` is called for each refresh. */
   async showWhile<T>(toText: () => string, work: () => Promise<T>): Promise<T> {
     if (!this.showsProgress) return work();
     const { stderr } = this.#io;

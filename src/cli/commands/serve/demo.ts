@@ -21,13 +21,7 @@ This is a demonstration: everybody who has its token can list, replace and delet
 ${limits.maxPlants.toLocaleString("en")} plants and 16 MiB, and the oldest plants of visitors go when it is full. Every hour it is emptied and has only
 its first plants again, so that a plant may be gone after its 200.`;
 
-/**
- * Opens the store with its seeds, which stay until they are deleted or replaced, and empties it every hour.
- *
- * @returns the store, and what became of the seeds; undefined without seeds
- * @param storeSeeds stores all seeds; undefined without seeds
- * @throws UsageError if the seeds exceed the limits; CommandError for invalid ones
- */
+/** Opens the store with its seeds, which stay until they are deleted or replaced, and empties it every hour. */
 export async function openDemoStore(
   run: ServerRun,
   storeSeeds: ((store: PlantStore, run: ServerRun) => Promise<SeedTally>) | undefined,

@@ -28,8 +28,6 @@ export type FirstToken =
 /**
  * Gives a store the token that `create` will use: the one that is saved for its address, or a new one. It is saved unless
  * the store is volatile or the port is any free one. A store with tokens gets no other one.
- *
- * @throws CommandError if a saved token cannot be read or saved, or nobody would know that of a store in memory; StoreError
  */
 export async function provideToken(
   options: ServeOptions,
@@ -74,8 +72,6 @@ export function isForUser({ logFormat }: Pick<ServeOptions, "logFormat">, { stde
 /**
  * Saves the URL of the first server with a saved token: without a login, it is the default of commands that send requests.
  * Nothing is saved if one was used at the built-in URL before.
- *
- * @throws CommandError if the URL cannot be saved
  */
 async function saveFirstUrl(url: string, directory: string): Promise<void> {
   const builtIn = urlOption.url.default;

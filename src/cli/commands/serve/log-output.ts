@@ -12,11 +12,7 @@ const maxUnitBytes = 3;
 const maxLagBytes = 4 * 1024 * 1024;
 const closeMs = 1000;
 
-/**
- * Opens a log.
- *
- * @param onLoss receives the number of dropped lines as soon as the reader accepts lines again
- */
+/** @param onLoss receives the number of dropped lines as soon as the reader accepts lines again */
 export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void) {
   // As bytes: to convert a text of many lines takes 3 % of the time of a busy server.
   const batch = Buffer.allocUnsafe(batchBytes);
@@ -53,13 +49,8 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
       length += batch.write(line, length);
       timer ??= setTimeout(() => void flush(), gatherMs);
     },
-    /** Returns the number of dropped lines. */
     countDropped: (): number => dropped,
-    /**
-     * Writes the remaining lines.
-     *
-     * @returns whether none is pending: false if the reader accepts nothing for a second
-     */
+    /** Writes the remaining lines. @returns false if the reader accepts nothing for a second */
     close(): Promise<boolean> {
       // A stream writes in order: this is the last write.
       const written = flush().then(() => true);

@@ -17,8 +17,6 @@ import type { ServeOptions, ServerRun } from "./serve-options.ts";
 /**
  * Checks that the files of seeds can be read, before the server listens. A seed of a durable store is checked before it is
  * stored, and read again at the next start.
- *
- * @throws CommandError also for a durable store if a file is not a regular file
  */
 export async function assertReadableSeeds({ seeds, storeKind }: ServeOptions): Promise<void> {
   if (seeds.indexOf("-") !== seeds.lastIndexOf("-")) {
@@ -38,7 +36,7 @@ export async function assertReadableSeeds({ seeds, storeKind }: ServeOptions): P
   }
 }
 
-/** Checks all records for a durable store, so that a broken seed leaves nothing behind. @throws CommandError */
+/** Checks all records for a durable store, so that a broken seed leaves nothing behind. */
 export async function checkSeeds(run: ServerRun): Promise<void> {
   if (run.options.storeKind === "memory") return;
   const error = await run.terminal.showWhile(
@@ -48,7 +46,6 @@ export async function checkSeeds(run: ServerRun): Promise<void> {
   if (error !== undefined) throw toSeedError(error);
 }
 
-/** Stores all records. @throws CommandError, StoreError */
 export async function storeSeeds(
   store: Pick<PlantStore, "create">,
   run: ServerRun,

@@ -18,13 +18,11 @@ import { type Flags, readOptions, type Values } from "../../options/values.ts";
 
 type ServeSettings = Values<typeof serveOptions>;
 
-/** The files of a certificate and its key, in PEM. */
 export interface TlsFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** Options for {@link serve}. */
 export interface ServeOptions extends Omit<ServeSettings, "tlsCert" | "tlsKey" | "faults"> {
   /** Undefined if no fault is on. */
   readonly faults: FaultRates | undefined;
@@ -38,11 +36,9 @@ export interface ServeOptions extends Omit<ServeSettings, "tlsCert" | "tlsKey" |
   readonly storeKind: StoreKind;
 }
 
-/** A run of `serve`. */
 export interface ServerRun extends Pick<Run, "io" | "terminal"> {
   readonly options: ServeOptions;
   readonly log: Log;
-  /** Returns the number of lines that the log has dropped. */
   readonly countDroppedLines: () => number;
   /** Aborted once the server is to stop. */
   readonly stop: AbortSignal;
@@ -52,7 +48,6 @@ export interface ServerRun extends Pick<Run, "io" | "terminal"> {
   certificate?: TlsCertificate;
 }
 
-/** Reads the options of a command line. @throws CommandError for an invalid option or combination */
 export function readServeOptions({ flags, io }: Pick<Run, "flags" | "io">): ServeOptions {
   const environmentToken = readEnvironmentToken(io);
   const given = applyDemo(readOptions(serveOptions, flags, io), flags, io);
@@ -132,7 +127,6 @@ const firstFd = 3;
  * Finds the descriptor of the socket that a service manager passed to this process (socket activation, sd_listen_fds(3)).
  *
  * @returns undefined without one: `LISTEN_PID` of another process means that the variables were inherited
- * @throws CommandError for more than one socket
  */
 function findPassedSocket({ env, processId }: Pick<Io, "env" | "processId">): number | undefined {
   const { LISTEN_FDS: count = "0", LISTEN_PID: owner } = env;

@@ -23,7 +23,6 @@ import { openLogOutput } from "./log-output.ts";
 import { readServeOptions, type ServeOptions, type ServerRun } from "./serve-options.ts";
 import { isStartedByNpm, printStart } from "./start-messages.ts";
 
-/** Serves until a signal stops it. @throws CommandError if the server cannot start */
 export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   if (io.bunVersion !== undefined) {
     throw new CommandError(
@@ -90,11 +89,7 @@ async function loadTextFormat(
   return stderr.isTTY ? createCountingFormat(format, write) : format;
 }
 
-/**
- * Serves until it is stopped. Listens before it opens the store, so that no store is created if the port is in use.
- *
- * @throws CommandError, StoreError if the server cannot start
- */
+/** Serves until it is stopped. Listens before it opens the store, so that no store is created if the port is in use. */
 async function runServer(run: ServerRun): Promise<void> {
   const { options, log } = run;
   if (options.tls !== undefined) {
@@ -130,7 +125,6 @@ async function runServer(run: ServerRun): Promise<void> {
   }
 }
 
-/** @param seeded undefined without seeds */
 async function serveStore(
   store: PlantStore,
   server: PlantServer,
@@ -153,13 +147,11 @@ async function serveStore(
   }
 }
 
-/** The line on stdout. */
 function toStartLine(url: string, token: FirstToken, { json }: ServeOptions): string {
   if (!json) return url;
   return JSON.stringify({ url, ...(token.kind === "issued" && { token: token.token }) });
 }
 
-/** Opens the server, which does not serve yet. */
 async function openServer(
   { options, log, certificate }: ServerRun,
   metrics: Metrics | undefined,
@@ -218,7 +210,7 @@ async function loadMetrics(run: ServerRun): Promise<Metrics | undefined> {
   });
 }
 
-/** Opens the server of the metrics, unless the main server has them. @throws CommandError if it cannot listen */
+/** Opens the server of the metrics, unless the main server has them. */
 async function openOwnMetrics(
   metrics: Metrics | undefined,
   { options: { metricsAddress }, log }: ServerRun,
@@ -261,12 +253,7 @@ async function findRunningStore(
 const systemCode = /^E[A-Z_]+$/;
 const passedSocket = "the socket in LISTEN_FDS";
 
-/**
- * Explains an error of listening.
- *
- * @param flag the flag for another address; by default those of the server itself
- * @returns undefined for any other error
- */
+/** @param flag the flag for another address; by default those of the server itself */
 export function explainListening(
   error: unknown,
   { host, port, socketPath, socketFd }: ListenAddress,

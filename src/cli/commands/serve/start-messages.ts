@@ -16,13 +16,11 @@ import { findSavedOrigin, type FirstToken, isForUser } from "./first-token.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 import type { BannerRow } from "./terminal-messages.ts";
 
-/** A server that accepts requests. */
 interface Started {
   readonly url: string;
   /** Undefined for a Unix socket. */
   readonly host: string | undefined;
   readonly token: FirstToken;
-  /** Undefined without seeds. */
   readonly seeded: SeedTally | undefined;
 }
 

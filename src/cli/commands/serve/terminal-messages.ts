@@ -8,7 +8,6 @@ import type { Palette } from "../../terminal/terminal.ts";
 import { packageVersion } from "../../version.ts";
 import type { ServerRun } from "./serve-options.ts";
 
-/** A row of the banner. */
 export interface BannerRow {
   readonly label: string;
   readonly text: string;
@@ -44,7 +43,6 @@ export async function printBanner(
   });
 }
 
-/** Length of the time of day. */
 const timeLength = "00:00:00".length;
 
 /**

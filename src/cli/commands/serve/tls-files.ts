@@ -10,11 +10,6 @@ import type { ServerRun, TlsFiles } from "./serve-options.ts";
 /** A server that reloads its certificate cannot ask for a password. */
 const encryptedKey = /^-----BEGIN ENCRYPTED |^Proc-Type:.*ENCRYPTED/m;
 
-/**
- * Reads a certificate and its key.
- *
- * @throws CommandError if a file cannot be read, or the key does not match the certificate
- */
 export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<TlsCertificate> {
   const cert = readTlsFile("--tls-cert", certFile);
   const key = readTlsFile("--tls-key", keyFile);
@@ -122,7 +117,6 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Time before its end in which a certificate should be renewed. */
 const renewalMs = 14 * dayMs;
 
-/** Returns when a certificate expires, in milliseconds since 1970. */
 export function toExpiryMs({ cert }: TlsCertificate): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
