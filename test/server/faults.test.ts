@@ -314,13 +314,19 @@ describe("a delayed response", () => {
     expect(connection.received()).toBe("");
   });
 
-  it("is replaced by 50302 at the end of the shutdown, which it does not delay", async () => {
-    await using server = await startFaulty({ latencyMs: hourMs });
-    using connection = await sendRaw(server.port, toRawCreate(1));
-    await expect.poll(() => server.counted).toEqual(["delayed"]);
-    await server.server.close(1);
-    expect(await connection.resultsAtEnd()).toEqual(["400 50302"]);
-  });
+  it.each([
+    ["", {}],
+    [", also if it would be dropped", { dropRate: 1 }],
+  ])(
+    "is replaced by 50302 at the end of the shutdown, which it does not delay%s",
+    async (_, rates) => {
+      await using server = await startFaulty({ latencyMs: hourMs, ...rates });
+      using connection = await sendRaw(server.port, toRawCreate(1));
+      await expect.poll(() => server.counted).toEqual(["delayed"]);
+      await server.server.close(1);
+      expect(await connection.resultsAtEnd()).toEqual(["400 50302"]);
+    },
+  );
 
   it.each([true, false])(
     "arrives although the delay is much longer than the request timeout, with the fast lane %s",

@@ -6,7 +6,7 @@ import { createHeldStore, startHeldServer } from "../../helpers/held-store.ts";
 import { startServer } from "../../helpers/plant-server.ts";
 import type { Connection } from "../../conformance/connection.ts";
 import { openRawConnection, readResults, sendRaw, untilRead } from "../../helpers/raw-http.ts";
-import { toRawCreate, toRawHead } from "../../helpers/raw-request.ts";
+import { toRawCreate, toRawHead, toRawRequest } from "../../helpers/raw-request.ts";
 import { startRecordedServer } from "../../helpers/recorded-server.ts";
 
 const head = toRawHead();
@@ -83,6 +83,21 @@ it("sends 50302 to each change in flight when the time is over, and may be stopp
   expect(await connection.resultsAtEnd()).toEqual(Array(3).fill("400 50302"));
   expect(connection.received()).toMatch(/Retry-After: 1\r\n[^]*Connection: close\r\n/);
   server.held.release("created");
+});
+
+it("sends 50302, not 50300, to a delete that has reached the store when the time is over", async () => {
+  const { store, isWaiting, release } = createHeldStore();
+  const deletePlant = async (id: bigint) => {
+    await store.create({ id, name: "held" }, "reject");
+    return { result: "deleted", plants: 1 } as const;
+  };
+  await using server = await startServer({ store: { ...store, deletePlant }, operations: "all" });
+  const remove = toRawRequest("", { method: "DELETE", target: "/plants/1" });
+  using connection = await sendRaw(server.port, remove);
+  await isWaiting(1);
+  await server.server.close(50);
+  expect(await connection.resultsAtEnd()).toEqual(["400 50302"]);
+  release("created");
 });
 
 it("sends no second error on a connection whose first request was rejected before its body arrived", async () => {
