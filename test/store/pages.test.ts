@@ -28,23 +28,21 @@ const small = Array<string>(3000).fill("fern");
 const large = "n".repeat(1024 * 1024);
 
 describe("a page", () => {
-  it("has about two thousand small plants", async () => {
+  it.each<[what: string, names: string[], limit: number | undefined, sizes: number[]]>([
     // 2^20 / (512 + 4)
-    expect(await readPageSizes(small)).toEqual([2033, 967]);
-  });
-
-  it("is one plant when plants are large", async () => {
-    expect(await readPageSizes(Array<string>(5).fill(large))).toEqual([1, 1, 1, 1, 1]);
-  });
-
-  it("ends with the first large plant", async () => {
-    expect(await readPageSizes([...Array<string>(10).fill("fern"), large, large])).toEqual([11, 1]);
-  });
-
-  it("contains no more plants than the limit, and is never empty", async () => {
-    expect(await readPageSizes(small, 10)).toEqual([10]);
-    expect(await readPageSizes(small, 2034)).toEqual([2033, 1]);
-    expect(await readPageSizes([])).toEqual([]);
+    ["has about two thousand small plants", small, undefined, [2033, 967]],
+    [
+      "is one plant when plants are large",
+      Array<string>(5).fill(large),
+      undefined,
+      [1, 1, 1, 1, 1],
+    ],
+    ["ends with the first large plant", [...small.slice(0, 10), large, large], undefined, [11, 1]],
+    ["contains no more plants than the limit", small, 10, [10]],
+    ["contains what is left of the limit", small, 2034, [2033, 1]],
+    ["is never empty", [], undefined, []],
+  ])("%s", async (_, names, limit, sizes) => {
+    expect(await readPageSizes(names, limit)).toEqual(sizes);
   });
 });
 

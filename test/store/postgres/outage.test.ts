@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ClientBase } from "pg";
 import { describe, expect, it, vi } from "vitest";
 import type { NewPlant } from "../../../src/core/plant.ts";
-import type { CommitEntry, StoreEngine } from "../../../src/core/store.ts";
+import type { ChangeResult, CommitEntry, StoreEngine } from "../../../src/core/store.ts";
 import { createGroupCommitStore } from "../../../src/store/group-commit.ts";
 import { createCommit } from "../../../src/store/postgres/commit.ts";
 import { openPostgresEngine } from "../../../src/store/postgres/engine.ts";
@@ -112,16 +112,23 @@ describe("a connection that is lost during a commit", () => {
     return engine;
   }
 
-  it.each([
-    ["reject", "conflict"],
-    ["replace", "replaced"],
-  ] as const)(
-    "after it was committed neither denies it nor changes what another server stored since, with %s",
-    async (onConflict, later) => {
-      const engine = await openMeddledEngine("lose response", [toEntry(1n, "moss", "replace")]);
-      const entries = toEntries([fern], onConflict);
+  const remove = { kind: "delete", id: 1n } as const;
+  const creates = toEntries([fern]);
+  const replaces = toEntries([fern], "replace");
+  const others = toEntries([moss], "replace");
+
+  it.each<[string, CommitEntry[], CommitEntry[], NewPlant[], NewPlant | undefined, ChangeResult]>([
+    ["a create whose plant was replaced since", creates, others, [], moss, "conflict"],
+    ["a replacement that was replaced since", replaces, others, [], moss, "replaced"],
+    // The create waits for the commit; a delete alone would not see the plant yet.
+    ["a create that was deleted since", creates, [...creates, remove], [], undefined, "created"],
+    ["a deletion before a create of others", [remove], toEntries([moss]), [fern], moss, "deleted"],
+  ])(
+    "after it was committed neither denies nor repeats %s",
+    async (_, entries, since, before, after, later) => {
+      const engine = await openMeddledEngine("lose response", since, before);
       await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
-      expect(await engine.get(1n)).toEqual(moss);
+      expect(await engine.get(1n)).toEqual(after);
       expect(await engine.commit(entries)).toEqual([later]);
     },
   );
@@ -149,29 +156,11 @@ describe("a connection that is lost during a commit", () => {
     "after it was committed is not taken for another transaction with its id after %s",
     async (_, restart) => {
       const engine = await openMeddledEngine("lose response", [], [moss], restart);
-      const entries = [toEntry(2n, "pine"), { kind: "delete", id: 1n } as const];
+      const entries = [toEntry(2n, "pine"), remove];
       await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
       expect(await engine.commit(entries)).toEqual(["unchanged", "absent"]);
     },
   );
-
-  it("after it was committed does not create again what another server deleted since", async () => {
-    // The create waits for the commit; a delete alone would not see the plant yet.
-    const others = [...toEntries([fern]), { kind: "delete", id: 1n } as const];
-    const engine = await openMeddledEngine("lose response", others);
-    const entries = toEntries([fern]);
-    await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
-    expect(await engine.get(1n)).toBeUndefined();
-    expect(await engine.commit(entries)).toEqual(["created"]);
-  });
-
-  it("after it was committed does not delete again what another server created since", async () => {
-    const engine = await openMeddledEngine("lose response", [toEntry(1n, "moss")], [fern]);
-    const entries = [{ kind: "delete", id: 1n }] as const;
-    await expectRejection(engine.commit(entries), "busy", "outcome is unknown: try again");
-    expect(await engine.get(1n)).toEqual(moss);
-    expect(await engine.commit(entries)).toEqual(["deleted"]);
-  });
 
   it("after it was committed does not delete what another server creates during the next attempt", async () => {
     const { url, engine } = await openStore(postgres.url);
@@ -189,7 +178,7 @@ describe("a connection that is lost during a commit", () => {
       await client.query("COMMIT");
       return result;
     };
-    const attempt = createCommit([{ kind: "delete", id: 1n }]);
+    const attempt = createCommit([remove]);
     const loseResponse: typeof transact = async (work) => {
       await transact(work);
       throw new Error("lost");

@@ -58,19 +58,24 @@ describe.each(["read committed", "repeatable read", "serializable"])(
     const ids = Array.from({ length: 40 }, (_, index) => BigInt(index));
     const setting = `default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
 
-    /** Makes every server create all ids, in its own order and in several batches. `before` has them already. */
-    async function collide(
-      onConflict: ConflictPolicy,
-      toName: (server: number) => string,
-      before?: { readonly stored: string },
-    ): Promise<{ results: ChangeResult[][]; stored: readonly { name: string; tag?: unknown }[] }> {
+    const same = (): string => "fern";
+    const different = (server: number): string => `plant of ${server}`;
+
+    it.each<[string, ConflictPolicy, (server: number) => string, string?]>([
+      ["created conflict conflict conflict", "reject", different],
+      ["created unchanged unchanged unchanged", "reject", same],
+      ["created replaced replaced replaced", "replace", different],
+      ["replaced unchanged unchanged unchanged", "replace", same, "moss"],
+    ])("find %s with %s, and one plant is stored completely", async (...row) => {
+      const [expected, onConflict, toName, stored] = row;
       const url = withOption(await createStoreUrl(postgres.url), setting);
       const engines = await openEngines(url, serverCount);
-      if (before !== undefined) {
+      if (stored !== undefined) {
         const insert = "INSERT INTO plants SELECT id, $1 FROM unnest($2::int8[]) AS ids (id)";
-        await runSql(url, insert, [before.stored, ids.map(String)]);
+        await runSql(url, insert, [stored, ids.map(String)]);
       }
       const results: ChangeResult[][] = ids.map(() => []);
+      // Every server creates all ids, in its own order and in several batches.
       await Promise.all(
         engines.map(async (engine, server) => {
           const order = server % 2 === 0 ? ids : ids.toReversed();
@@ -79,47 +84,19 @@ describe.each(["read committed", "repeatable read", "serializable"])(
             const name = toName(server);
             const plants = part.map((id) => ({ id, name, tag: `tag of ${name}` }));
             const outcome = await engine.commit(toEntries(plants, onConflict));
-            for (const [index, id] of part.entries()) {
-              results[Number(id)]?.push(outcome[index] ?? "conflict");
-            }
+            for (const [index, id] of part.entries()) results[Number(id)]?.push(outcome[index]!);
           }
         }),
       );
-      const stored = (await engines[0]?.list({ limit: 100 })) ?? [];
-      expect(stored.map(({ id }) => id)).toEqual(ids);
-      return { results, stored };
-    }
-
-    it("create exactly one of different plants, and report a conflict for the others", async () => {
-      const { results, stored } = await collide("reject", (server) => `plant of ${server}`);
       for (const ofId of results) {
-        expect(ofId.toSorted()).toEqual(["conflict", "conflict", "conflict", "created"]);
+        expect(ofId.toSorted()).toEqual(expected.split(" ").toSorted());
       }
-      for (const { name, tag } of stored) expect(tag).toBe(`tag of ${name}`);
-    });
-
-    it("all succeed with the same plant, and one of them creates it", async () => {
-      const { results } = await collide("reject", () => "fern");
-      for (const ofId of results) {
-        expect(ofId.toSorted()).toEqual(["created", "unchanged", "unchanged", "unchanged"]);
-      }
-    });
-
-    it("all succeed when they replace, and one plant is stored completely", async () => {
-      const { results, stored } = await collide("replace", (server) => `plant of ${server}`);
-      for (const ofId of results) {
-        expect(ofId.toSorted()).toEqual(["created", "replaced", "replaced", "replaced"]);
-      }
-      for (const { name, tag } of stored) {
-        expect(name).toMatch(/^plant of \d$/);
+      const plants = await engines[0]!.list({ limit: 100 });
+      expect(plants.map(({ id }) => id)).toEqual(ids);
+      const names = engines.map((_, server) => toName(server));
+      for (const { name, tag } of plants) {
+        expect(names).toContain(name);
         expect(tag).toBe(`tag of ${name}`);
-      }
-    });
-
-    it("all succeed when they replace with the same plant, and one of them replaces it", async () => {
-      const { results } = await collide("replace", () => "fern", { stored: "moss" });
-      for (const ofId of results) {
-        expect(ofId.toSorted()).toEqual(["replaced", "unchanged", "unchanged", "unchanged"]);
       }
     });
 

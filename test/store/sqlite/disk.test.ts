@@ -1,16 +1,13 @@
 /** A full disk rejects only the creates that do not fit, and the store works again when there is room. */
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { run } from "../../helpers/run.ts";
 import { canMountSmallDisks, openSmallDisk, resizeDisk } from "../../helpers/small-disk.ts";
 import { bundleProgram, start } from "./programs.ts";
 import { createPath } from "./stores.ts";
-
-const command = promisify(execFile);
 
 /** A process on a full disk. */
 interface FullProcess {
@@ -32,12 +29,12 @@ async function startWithLimit(program: string): Promise<FullProcess> {
   const child = start("sh", ["-c", limited, "sh", process.execPath, program, path]);
   return {
     child,
-    makeRoom: () => command("prlimit", ["--pid", `${child.pid}`, "--fsize=unlimited"]),
+    makeRoom: () => run("prlimit", ["--pid", `${child.pid}`, "--fsize=unlimited"]),
   };
 }
 
 const kinds: [name: string, begin: (program: string) => Promise<FullProcess>][] = [];
-const hasPrlimit = await command("prlimit", ["--version"]).then(
+const hasPrlimit = await run("prlimit", ["--version"]).then(
   () => true,
   () => false,
 );

@@ -108,28 +108,24 @@ describe("a restore", () => {
     expect(await listFiles(killed)).toEqual(["plants.db", oldPath.split("/").at(-1)]);
   });
 
-  it("of a damaged backup changes nothing", async () => {
+  it.each([
+    ["damaged", "UPDATE plants SET name = CAST(x'ff' AS TEXT)", "is damaged: restore an intact"],
+    [
+      "with a trigger",
+      "CREATE TRIGGER t AFTER INSERT ON plants BEGIN DELETE FROM tokens; END",
+      "has triggers of another program",
+    ],
+  ])("of a backup that is %s changes nothing", async (_, sql, problem) => {
     const backup = await createBackup();
-    await change(backup, "UPDATE plants SET name = CAST(x'ff' AS TEXT) WHERE id = 1");
-    const path = join(await createTemporaryDirectory(), "a/plants.db");
-    await expectRejection(
-      restoreSqliteFile(backup, path, toWork(true)),
-      "damaged",
-      `the file ${backup} is damaged: restore an intact backup`,
-    );
-    expect(existsSync(join(path, ".."))).toBe(false);
-  });
-
-  it("of a backup with a trigger changes nothing", async () => {
-    const backup = await createBackup();
-    await change(backup, "CREATE TRIGGER t AFTER INSERT ON plants BEGIN DELETE FROM tokens; END");
+    await change(backup, sql);
     const path = await createStore([fern]);
     const before = await readFile(path);
-    await expectRejection(
-      restoreSqliteFile(backup, path, toWork(true)),
-      "damaged",
-      `the file ${backup} has triggers of another program`,
-    );
+    const missing = join(await createTemporaryDirectory(), "a/plants.db");
+    for (const store of [path, missing]) {
+      const restored = restoreSqliteFile(backup, store, toWork(true));
+      await expectRejection(restored, "damaged", `the file ${backup} ${problem}`);
+    }
+    expect(existsSync(join(missing, ".."))).toBe(false);
     expect(await readFile(path)).toEqual(before);
     expect(await listFiles(path)).toEqual(["plants.db"]);
   });
