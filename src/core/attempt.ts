@@ -28,9 +28,9 @@ const listeners = new WeakMap<AbortSignal, AbortListener>();
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   const listener = listeners.get(signal) ?? new AbortListener();
-  listeners.set(signal, listener.add(act));
-  // Without effect if it listens already.
-  signal.addEventListener("abort", listener);
+  listeners.set(signal, listener);
+  if (listener.size === 0) signal.addEventListener("abort", listener);
+  listener.add(act);
   return () => {
     listener.delete(act);
     if (listener.size === 0) signal.removeEventListener("abort", listener);

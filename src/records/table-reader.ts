@@ -152,7 +152,7 @@ export class TableFormat implements RecordFormat {
   #beginTable(text: string | RequestError): void {
     if (typeof text === "string") assertLineFeeds(text, this.#source);
     const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
-    this.#columns = readHeader(text, delimiter, toInputName(this.#source.path));
+    this.#columns = readColumns(text, delimiter, toInputName(this.#source.path));
     this.#delimiter = delimiter;
   }
 }
@@ -177,7 +177,7 @@ export function assertNoTable(bytes: Uint8Array, source: InputSource): void {
 /** Finds the delimiter of a header, `preferred` first. @returns undefined if the text is not a header of plants */
 function findDelimiter(text: string | RequestError, preferred = ","): string | undefined {
   return [preferred, ...knownDelimiters].find((delimiter) =>
-    isHeader(toColumns(splitRow(text, delimiter)).map((name) => name.trim())),
+    isHeader(toColumnNames(splitRow(text, delimiter)).map((name) => name.trim())),
   );
 }
 
@@ -224,13 +224,13 @@ function readRow(row: Cells, columns: readonly string[]): RecordContent {
 const plainInteger = /^-?(?:0|[1-9]\d*)$/;
 
 /** @throws InputSyntaxError if no row below this header can be a plant */
-function readHeader(
+function readColumns(
   text: string | RequestError,
   delimiter: string,
   name: string,
 ): readonly string[] {
   const row = splitRow(text, delimiter);
-  const columns = toColumns(row);
+  const columns = toColumnNames(row);
   const problem = findHeaderProblem(text, row, columns, delimiter);
   if (problem !== undefined) throw new InputSyntaxError(`${name} ${problem}`);
   return columns;
@@ -261,7 +261,7 @@ function isHeader(columns: readonly string[]): boolean {
   });
 }
 
-function toColumns(row: Cells): readonly string[] {
+function toColumnNames(row: Cells): readonly string[] {
   return row instanceof RequestError ? [] : row.map((cell = "") => cell.toLowerCase());
 }
 
@@ -294,12 +294,12 @@ function splitRow(text: string | RequestError, delimiter: string): Cells {
     if (text[at] === '"') {
       let close = text.indexOf('"', at + 1);
       while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-      if (close === -1) return malformed("a quoted cell is not closed: add its closing quote");
+      if (close === -1) return toMalformedRow("a quoted cell is not closed: add its closing quote");
       end = close + 1;
       if (end < text.length && text[end] !== delimiter) {
         const [after] = text.slice(end).split(delimiter, 1);
-        if (after?.trim() === "") return malformed(spaces);
-        return malformed(
+        if (after?.trim() === "") return toMalformedRow(spaces);
+        return toMalformedRow(
           "a quoted cell continues after its closing quote: double the quotes in it",
         );
       }
@@ -308,12 +308,13 @@ function splitRow(text: string | RequestError, delimiter: string): Cells {
       if (end === -1) end = text.length;
       const cell = text.slice(at, end);
       if (cell.includes("\r")) {
-        return malformed("a cell with a carriage return (CR) needs quotes around it");
+        return toMalformedRow("a cell with a carriage return (CR) needs quotes around it");
       }
       if (cell.includes('"') && delimiter !== "\t") {
-        if (/^\s+"/.test(cell)) return malformed(spaces);
-        if (cell.startsWith('="')) return malformed("a cell is a formula: write its value alone");
-        return malformed("a cell with quotes needs quotes around it, and its own doubled");
+        if (/^\s+"/.test(cell)) return toMalformedRow(spaces);
+        if (cell.startsWith('="'))
+          return toMalformedRow("a cell is a formula: write its value alone");
+        return toMalformedRow("a cell with quotes needs quotes around it, and its own doubled");
       }
       cells.push(cell === "" ? undefined : cell);
     }
@@ -322,6 +323,6 @@ function splitRow(text: string | RequestError, delimiter: string): Cells {
   }
 }
 
-function malformed(message: string): RequestError {
+function toMalformedRow(message: string): RequestError {
   return new RequestError("notJson", message);
 }

@@ -119,7 +119,7 @@ async function sendAll(
     stopReading: input.stop,
     onRetry,
   });
-  const toText = (): string => {
+  const describeWork = (): string => {
     if (stopSending.aborted) return "waiting for plants in flight; Ctrl-C again stops at once";
     if (input.count === 0) return "waiting for input";
     const { tally, bytesRead } = report;
@@ -147,7 +147,7 @@ async function sendAll(
   }
   try {
     if (!isDryRun) run.inDoubt = "many";
-    await (hasProgress ? terminal.showWhile(toText, work) : work());
+    await (hasProgress ? terminal.showWhile(describeWork, work) : work());
   } catch (error) {
     if (!isExpected(error, run)) throw error;
     failure ??= error as Error;

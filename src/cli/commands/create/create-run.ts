@@ -17,11 +17,9 @@ import { findAuthorities, warnAboutPlaintext } from "../../server-access.ts";
 import { type Flags, readOptions, type Values } from "../../options/values.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
-/** The members of a plant as flags. */
 export type PlantFlags = Values<typeof plantOptions>;
 
-/** Options for {@link create}. */
-export interface CreateCommandOptions extends Omit<Values<typeof createOptions>, "csv"> {
+interface CreateRunOptions extends Omit<Values<typeof createOptions>, "csv"> {
   /** The single plant, if no path is given. */
   readonly plant: PlantFlags;
   /** Files with plants; `-` is standard input. */
@@ -30,9 +28,9 @@ export interface CreateCommandOptions extends Omit<Values<typeof createOptions>,
   readonly bulkRetries: number;
 }
 
-/** A run. It handles SIGINT and SIGTERM until it is released. */
+/** Handles SIGINT and SIGTERM until it is released. */
 export class CreateRun {
-  readonly options: CreateCommandOptions;
+  readonly options: CreateRunOptions;
   readonly flags: Flags;
   readonly io: Io;
   readonly terminal: Terminal;
@@ -79,8 +77,8 @@ export class CreateRun {
 
 const inputOptions = Object.entries(createOptions).filter(([, row]) => "for" in row);
 
-/** Reads the options of a command line. @throws CommandError for an invalid option or combination */
-function readCreateOptions({ flags, operands, io }: Run): CreateCommandOptions {
+/** @throws CommandError for an invalid option or combination */
+function readCreateOptions({ flags, operands, io }: Run): CreateRunOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
   const plant = readOptions(plantOptions, flags, io);
   const paths = findPaths(plant, operands, options.tokenFile === "-", io);
@@ -159,10 +157,10 @@ export async function prepareRequest(run: CreateRun): Promise<PreparedRequest> {
 
 async function findTokenToSend({ options, io, terminal, abort }: CreateRun): Promise<FoundToken> {
   const { tokenFile, url } = options;
-  const read = () => findToken(tokenFile, url, io, abort);
+  const find = () => findToken(tokenFile, url, io, abort);
   const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
   if (isTyped) await terminal.note("reading the token from the terminal: end with Ctrl-D");
-  const found = await (isTyped ? read() : terminal.showWhile(() => "waiting for input", read));
+  const found = await (isTyped ? find() : terminal.showWhile(() => "waiting for input", find));
   await warnAboutPlaintext(url, terminal);
   abort.throwIfAborted();
   return found;

@@ -15,7 +15,6 @@ const ownerOnly = 0o600;
 const lineBreak = Buffer.of(lineFeed);
 const space = 0x20;
 
-/** The file of `--rejects`. */
 export class RejectsFile {
   readonly #path: string;
   readonly #isExtended: boolean;
@@ -75,7 +74,7 @@ export class RejectsFile {
         pieces.push(header, lineBreak);
         this.#header = header;
       }
-      if (bytes.length > 0) pieces.push(header === undefined ? toLine(bytes) : bytes, lineBreak);
+      if (bytes.length > 0) pieces.push(header === undefined ? toOneLine(bytes) : bytes, lineBreak);
       else {
         await this.#terminal.warning(
           `${this.#path} lacks the record at line ${line} of ${toInputName(path)}: it is too large`,
@@ -112,8 +111,8 @@ export class RejectsFile {
   }
 }
 
-/** Returns a record of JSON on one line, so that the first line shows that each line is a record. */
-function toLine(bytes: Uint8Array): Uint8Array {
+/** Makes one line of a record of JSON, so that the first line shows that each line is a record. */
+function toOneLine(bytes: Uint8Array): Uint8Array {
   // Outside of strings, which have no line feeds, they are blanks.
   return bytes.map((byte) => (byte === lineFeed ? space : byte));
 }

@@ -1,5 +1,5 @@
 /** Result lines, warnings, counts and the summary of a bulk create. */
-import type { ItemResult } from "../../../client/results.ts";
+import type { ItemOutcome, ItemResult } from "../../../client/results.ts";
 import { escapeUnprintable, toInputName } from "../../../core/messages.ts";
 import { toPlantJson } from "../../../core/plant.ts";
 import type { CreateRun } from "./create-run.ts";
@@ -11,10 +11,9 @@ import {
 } from "./record-input.ts";
 import type { RejectsFile } from "./rejects-file.ts";
 
-/** A record with its result; undefined if it has to be sent again. */
-type RecordOutcome = readonly [item: NumberedRecord, result: ItemResult | undefined];
+/** A record without a result has to be sent again. */
+type RecordOutcome = ItemOutcome<NumberedRecord>;
 
-/** Reports the records of one run. */
 export class RecordReport {
   readonly tally: Tally;
   /** The first record that has to be sent again. */
@@ -44,7 +43,6 @@ export class RecordReport {
     this.#hasSentences = json !== true && run.io.stdout.isTTY === true;
   }
 
-  /** Counts outcomes. */
   count(outcomes: readonly RecordOutcome[]): void {
     for (const [item, result] of outcomes) {
       this.bytesRead = item.bytesRead;
@@ -94,7 +92,7 @@ export class RecordReport {
   #findRejects(outcomes: readonly RecordOutcome[]): readonly RecordOutcome[] {
     if (this.#rejects === undefined || this.resumeAt !== undefined) return [];
     const end = outcomes.findIndex(([, result]) => result === undefined);
-    return outcomes.slice(0, end === -1 ? undefined : end).filter(isMissing);
+    return outcomes.slice(0, end === -1 ? undefined : end).filter(isNotStored);
   }
 
   /** Prints the summary if a record is missing, the run ends early, a user watches, or nothing was sent. */
@@ -118,7 +116,7 @@ export class RecordReport {
       if (result === undefined) continue;
       if (this.#hasSentences) {
         if (!result.ok) lines.push(toRecordSentence(item, result, this.#withFile));
-      } else if (!this.#run.options.isQuiet || isMissing(outcome)) {
+      } else if (!this.#run.options.isQuiet || isNotStored(outcome)) {
         lines.push(toRecordJson(item, result, this.#withFile));
       }
     }
@@ -149,8 +147,7 @@ export class RecordReport {
   }
 }
 
-/** Checks whether the plant of a record is not in the store. */
-function isMissing([, result]: RecordOutcome): boolean {
+function isNotStored([, result]: RecordOutcome): boolean {
   return result?.ok !== true;
 }
 
@@ -163,23 +160,20 @@ function toRecordJson(
   return `{"record":${number},${file}"line":${line},${toResultMembers(id, result)}}`;
 }
 
-type MissingResult = Extract<ItemResult, { readonly ok: false }>;
-
-/** Returns the result of a rejected or failed record as a sentence, without control characters. */
+/** The result of a rejected or failed record as a sentence, without control characters. */
 function toRecordSentence(
   { path, line, content: { id } }: NumberedRecord,
-  result: MissingResult,
+  { status, error: rejection, requestId }: Extract<ItemResult, { readonly ok: false }>,
   withFile: boolean,
 ): string {
   const position = `${withFile ? `${toInputName(path)} ` : ""}line ${line}  `;
   const plant = id === undefined ? "" : `id ${id}  `;
-  const { status, error: rejection, requestId } = result;
   const number = rejection.error === undefined ? "" : ` ${rejection.error}`;
   const request = requestId === undefined ? "" : ` (request ${requestId})`;
   return escapeUnprintable(`${position}${plant}${status}${number}: ${rejection.message}${request}`);
 }
 
-/** Returns the result of a single plant as one line. */
+/** The result of a single plant as a line of JSON. */
 export function toResultLine(id: bigint | undefined, result: ItemResult): string {
   return `{${toResultMembers(id, result)}}`;
 }
@@ -195,7 +189,6 @@ function toResultMembers(id: bigint | undefined, result: ItemResult): string {
   return `${start},"error":${JSON.stringify({ error, message })}${request}`;
 }
 
-/** Status of a record. */
 export type RecordStatus = ItemResult["status"];
 
 /** Counters of a run. */
