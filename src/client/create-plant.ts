@@ -16,7 +16,6 @@ import {
   UnavailableError,
 } from "./results.ts";
 
-/** Options for {@link sendPlant}. */
 export interface SendPlantOptions {
   /** URL and headers, from `toCreateRequest`. */
   readonly request: CreateRequest;

@@ -19,7 +19,6 @@ import {
   UnavailableError,
 } from "./results.ts";
 
-/** Options for {@link sendPlants}. */
 export interface SendPlantsOptions extends Omit<
   SendPlantOptions,
   "post" | "signal" | "isStoreKnown"
@@ -71,7 +70,7 @@ export async function* sendPlants<Item extends PlantItem>(
       toSize: run.toSize,
       maxSize: maxHeldBytes,
     });
-    run.throwIfStopped();
+    if (run.stopError !== undefined) throw run.stopError;
   } finally {
     await run.close();
   }
@@ -89,7 +88,7 @@ class BulkCreate<Item extends PlantItem> {
   #failedAttempts = 0;
   /** Index of the first item that is not created, of a run that fails fast. */
   #firstMissing = Number.POSITIVE_INFINITY;
-  #stopError: Error | undefined;
+  stopError: Error | undefined;
 
   constructor(options: SendPlantsOptions) {
     this.#options = options;
@@ -121,10 +120,6 @@ class BulkCreate<Item extends PlantItem> {
     }
     return [item, result];
   };
-
-  throwIfStopped(): void {
-    if (this.#stopError !== undefined) throw this.#stopError;
-  }
 
   async close(): Promise<void> {
     this.#abort.abort();
@@ -196,7 +191,7 @@ class BulkCreate<Item extends PlantItem> {
   }
 
   #stop(error: Error): void {
-    this.#stopError ??= error;
+    this.stopError ??= error;
     void this.close();
   }
 }

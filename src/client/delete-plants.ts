@@ -63,7 +63,6 @@ export type Deletion =
   /** Its deletion failed after all retries, and the plant may have been deleted. */
   | { readonly id: bigint; readonly status: "failed"; readonly failure: Error };
 
-/** Options for {@link sendDeletions}. */
 export interface SendDeletionsOptions extends Omit<SendPlantOptions, "signal"> {
   /** Requests in flight at a time; at least 1. */
   readonly concurrency: number;

@@ -1,13 +1,7 @@
 /** Requests with a function like the global `fetch`: for stores without a socket, for proxies, traces and mocks of a program. */
 import { onAbort } from "../core/attempt.ts";
 import { isBuiltIn, isError } from "../core/messages.ts";
-import {
-  type ClientRequest,
-  createNoHttpError,
-  type Post,
-  readResponseBody,
-  classifyError,
-} from "./http-request.ts";
+import { type ClientRequest, type Post, readResponseBody, classifyError } from "./http-request.ts";
 import { createAttemptTimeout, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 /** A function that sends a request, such as the global `fetch`. It rejects with a TypeError if it gets no response. */
@@ -83,10 +77,6 @@ function toRejection(signal: AbortSignal): Promise<never> {
 async function classifyFetchError(error: unknown, request: ClientRequest): Promise<unknown> {
   // The fetch of Node rejects with a TypeError whose cause is the error of the connection.
   const cause = isError(error) && isError(error.cause) ? error.cause : error;
-  // It has no code if the bytes come before the request is sent.
-  if (isError(cause) && cause.name === "HTTPParserError") {
-    return createNoHttpError(request.url, cause);
-  }
   const known = await classifyError(cause, request);
   if (known !== cause) return known;
   if (!isError(error) || !(error.name === "TypeError" || isBuiltIn(error, "DOMException"))) {

@@ -7,7 +7,6 @@ import { buildConnector, errors, Pool } from "undici";
 import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
 import {
-  createNoHttpError,
   type ClientRequest,
   type ClientResponse,
   type ClientConnections,
@@ -16,7 +15,7 @@ import {
   type ResponseHead,
   classifyError,
 } from "./http-request.ts";
-import { createAttemptTimeout, NotAPlantStoreError } from "./results.ts";
+import { createAttemptTimeout } from "./results.ts";
 
 /**
  * Requests in flight on one connection. Measured on one machine: a depth of 1 has 0.6 times the rate, a depth of 64 has
@@ -186,12 +185,7 @@ function dispatch(
 }
 
 async function rejectWith(error: Error, request: ClientRequest): Promise<never> {
-  const isOwn =
-    error instanceof NotAPlantStoreError || error instanceof errors.InvalidArgumentError;
-  const reason =
-    error instanceof errors.HTTPParserError
-      ? createNoHttpError(request.url, error)
-      : await (isOwn ? error : classifyError(error, request));
+  const reason = await classifyError(error, request);
   request.signal?.throwIfAborted();
   throw reason;
 }

@@ -9,11 +9,6 @@ export async function readResponseBody(
     : new Uint8Array(await new Response(parts).arrayBuffer());
 }
 
-/** Browsers report no such error. */
-export function createNoHttpError(_url: string, cause: Error): Error {
-  return cause;
-}
-
 /** Browsers do not report why they cannot connect. */
 export async function classifyError(error: unknown): Promise<unknown> {
   return error;

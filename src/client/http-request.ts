@@ -16,7 +16,7 @@ const maxErrorBytes = 64 * 1024;
 /** A Plant repeats the request body, and JSON escapes one character with up to six bytes. */
 const plantBytesPerBodyCharacter = 6;
 
-/** Returns the reason phrase of a status; empty for an unknown one. */
+/** The reason phrase of a status; empty for an unknown one. */
 export function toReasonPhrase(status: number): string {
   return process.getBuiltinModule("node:http").STATUS_CODES[status] ?? "";
 }
@@ -156,7 +156,6 @@ function toResponseHead({ statusCode = 0, headersDistinct }: IncomingMessage): R
   return { status: statusCode, headers: headersDistinct };
 }
 
-/** A request. */
 export interface ClientRequest {
   /** `POST` by default. Every method can be repeated, because the operations of a plant store are idempotent. */
   readonly method?: "DELETE" | "GET" | "POST" | undefined;
@@ -203,7 +202,7 @@ const lookupCodes = /^(?:ENOTFOUND|EAI_)/;
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
 /**
- * Maps an error of a request. Errors without a code do not change: they are bugs, or errors of the client already.
+ * Finds the error of the client for an error of a request. Any other error does not change: it is a bug, or one of the client.
  *
  * @param request its URL, and the trusted certificates
  */
@@ -212,14 +211,16 @@ export async function classifyError(
   { url, ca }: Pick<ClientRequest, "url" | "ca">,
 ): Promise<unknown> {
   const cause = isAggregateError(error) ? selectCause(error.errors) : error;
-  if (!(isError(cause) && "code" in cause && typeof cause.code === "string")) return error;
-
-  const { code } = cause;
-  const message = cause.message || code;
+  if (!isError(cause)) return error;
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
   const options = { cause };
-  if (code.startsWith("HPE_") || code === "UND_ERR_HEADERS_OVERFLOW") {
-    return createNoHttpError(url, cause);
+  // undici's error has no code if the bytes come before the request is sent.
+  const isOfParser = cause.name === "HTTPParserError" || code?.startsWith("HPE_");
+  if (isOfParser || code === "UND_ERR_HEADERS_OVERFLOW") {
+    return new NotAPlantStoreError(url, "no HTTP response", options);
   }
+  if (code === undefined || code === "UND_ERR_INVALID_ARG") return error;
+
   const refusal = findRefusal(code, url);
   if (refusal !== undefined) return new UnavailableError("refused", url, refusal, options);
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
@@ -228,7 +229,8 @@ export async function classifyError(
     const detail = describeTlsFailure(cause, code, { url, ca });
     return new UnavailableError("insecure", url, detail, options);
   }
-  const reason = lostReasons.get(message) ?? lostReasons.get(code) ?? message;
+  const { message } = cause;
+  const reason = (lostReasons.get(message) ?? lostReasons.get(code) ?? message) || code;
   return new UnavailableError("lost", url, reason, options);
 }
 
@@ -243,12 +245,7 @@ const lostReasons: ReadonlyMap<string, string> = new Map([
   ["ENETUNREACH", "no route to its network"],
 ]);
 
-/** Creates the error for a response that an HTTP parser rejects. */
-export function createNoHttpError(url: string, cause: Error): Error {
-  return new NotAPlantStoreError(url, "no HTTP response", { cause });
-}
-
-/** Node's error for a host with several addresses. */
+/** Node has this error for a host with several addresses. */
 function isAggregateError(error: unknown): error is AggregateError {
   return isError(error) && "errors" in error && Array.isArray(error.errors);
 }

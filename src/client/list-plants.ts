@@ -16,7 +16,6 @@ export const maxPagePlants = 1000;
 /** Limit for a page in bytes. A page of a plant store has about 1 MiB, or one plant. */
 const maxPageBytes = 16 * 1024 * 1024;
 
-/** Selects a page. */
 export interface PageQuery {
   /** Selects only plants with a larger id. */
   readonly after?: bigint | undefined;

@@ -1,7 +1,6 @@
 /** Maps items of a stream, several at a time, and returns the results in the order of the items. */
 import { endOfTurn } from "./platform.ts";
 
-/** Options for {@link mapInOrder}. */
 export interface MapOptions<Item> {
   /** Maximum number of items in flight; at least 1. */
   readonly concurrency: number;

@@ -14,7 +14,6 @@ import {
 } from "./http-request.ts";
 import { type ErrorResponse, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
-/** Options for {@link checkReadiness}. */
 export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeoutMs"> {
   /** The plant store, including its base path, without a trailing slash. */
   readonly baseUrl: string;
@@ -46,15 +45,9 @@ export async function checkReadiness({
 }: CheckReadinessOptions): Promise<Readiness> {
   const url = joinPath(toEndpoint(baseUrl).origin, "/readyz");
   try {
-    const request = {
-      url,
-      ca,
-      headers: { accept: "application/json" },
-      body: "",
-      timeoutMs,
-      signal,
-    };
-    const { status, body } = await post({ ...request, method: "GET" });
+    const headers = { accept: "application/json" };
+    const request = { method: "GET", url, ca, headers, body: "", timeoutMs, signal } as const;
+    const { status, body } = await post(request);
     const ready = status === 200 ? parseReadyBody(body) : undefined;
     if (ready !== undefined) return { state: "ready", isVolatile: ready.store === "memory" };
     const error = status === 503 ? parseErrorBody(body) : undefined;
@@ -75,7 +68,6 @@ function parseReadyBody(body: Uint8Array): { readonly store: unknown } | undefin
   return isReady ? { store: "store" in value ? value.store : undefined } : undefined;
 }
 
-/** Options for {@link checkToken}. */
 export interface CheckTokenOptions extends CheckReadinessOptions {
   /** Undefined sends no token. A plant store rejects that request, which identifies it as one. */
   readonly token?: string | undefined;

@@ -1,5 +1,5 @@
 /** Divides an input into records. */
-import { RequestError } from "../core/errors.ts";
+import { type ErrorKind, RequestError } from "../core/errors.ts";
 import { isBlank, lineFeed } from "../core/json.ts";
 import type { PlantReading } from "../core/read-plant.ts";
 import { findForeignFormat, signatureLength } from "./foreign-formats.ts";
@@ -226,10 +226,15 @@ export class InputBytes {
   }
 }
 
+/** The content of a record that is rejected as a whole. */
+export function toRejected(kind: ErrorKind, message: string): RecordContent {
+  return { plant: new RequestError(kind, message), unknownMembers: [] };
+}
+
 /** The content of a record over the limit. */
 export function toTooLarge({ maxBytes }: InputBytes): RecordContent {
   const message = `the plant has more than ${maxBytes} bytes, which is the limit for one record: shorten it, or close its strings and brackets`;
-  return { plant: new RequestError("bodyTooLarge", message), unknownMembers: [] };
+  return toRejected("bodyTooLarge", message);
 }
 
 /** The content of a record: a plant, or what is there instead of one. */

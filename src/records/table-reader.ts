@@ -18,6 +18,7 @@ import {
   type PlantRecord,
   type RecordContent,
   type RecordFormat,
+  toRejected,
   toTooLarge,
 } from "./record-reader.ts";
 
@@ -148,11 +149,17 @@ export class TableFormat implements RecordFormat {
     return undefined;
   }
 
-  /** @throws InputSyntaxError if the text is not a header */
+  /** @throws InputSyntaxError if no row below this header can be a plant */
   #beginTable(text: string | RequestError): void {
     if (typeof text === "string") assertLineFeeds(text, this.#source);
     const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
-    this.#columns = readColumns(text, delimiter, toInputName(this.#source.path));
+    const row = splitRow(text, delimiter);
+    const columns = toColumnNames(row);
+    const problem = findHeaderProblem(text, row, columns, delimiter);
+    if (problem !== undefined) {
+      throw new InputSyntaxError(`${toInputName(this.#source.path)} ${problem}`);
+    }
+    this.#columns = columns;
     this.#delimiter = delimiter;
   }
 }
@@ -193,7 +200,7 @@ function readRow(row: Cells, columns: readonly string[]): RecordContent {
   if (row instanceof RequestError) return { plant: row, unknownMembers: [], isMalformed: true };
   if (row.length > columns.length) {
     const message = `the row has ${row.length} cells, but the header has ${columns.length}: a cell that contains the delimiter needs quotes`;
-    return { plant: new RequestError("notJson", message), unknownMembers: [] };
+    return toRejected("notJson", message);
   }
   const plant = new Map<string, JsonValue>();
   let nullColumn: string | undefined;
@@ -208,7 +215,7 @@ function readRow(row: Cells, columns: readonly string[]): RecordContent {
     const value = toMemberValue(column, cell);
     if (value instanceof JsonNumber && /\d/.test(cell) && !plainInteger.test(cell)) {
       const message = `column ${column} must be an integer in plain digits (got ${quoteInput(cell)}): a spreadsheet may have changed it, so format the column as text there`;
-      return { plant: new RequestError("idNotInteger", message), unknownMembers: [] };
+      return toRejected("idNotInteger", message);
     }
     if (column !== "name" && nullText.test(cell)) nullColumn = column;
     plant.set(column, value);
@@ -222,19 +229,6 @@ function readRow(row: Cells, columns: readonly string[]): RecordContent {
 }
 
 const plainInteger = /^-?(?:0|[1-9]\d*)$/;
-
-/** @throws InputSyntaxError if no row below this header can be a plant */
-function readColumns(
-  text: string | RequestError,
-  delimiter: string,
-  name: string,
-): readonly string[] {
-  const row = splitRow(text, delimiter);
-  const columns = toColumnNames(row);
-  const problem = findHeaderProblem(text, row, columns, delimiter);
-  if (problem !== undefined) throw new InputSyntaxError(`${name} ${problem}`);
-  return columns;
-}
 
 function findHeaderProblem(
   text: string | RequestError,
@@ -294,12 +288,12 @@ function splitRow(text: string | RequestError, delimiter: string): Cells {
     if (text[at] === '"') {
       let close = text.indexOf('"', at + 1);
       while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-      if (close === -1) return toMalformedRow("a quoted cell is not closed: add its closing quote");
+      if (close === -1) return toRowError("a quoted cell is not closed: add its closing quote");
       end = close + 1;
       if (end < text.length && text[end] !== delimiter) {
         const [after] = text.slice(end).split(delimiter, 1);
-        if (after?.trim() === "") return toMalformedRow(spaces);
-        return toMalformedRow(
+        if (after?.trim() === "") return toRowError(spaces);
+        return toRowError(
           "a quoted cell continues after its closing quote: double the quotes in it",
         );
       }
@@ -308,13 +302,15 @@ function splitRow(text: string | RequestError, delimiter: string): Cells {
       if (end === -1) end = text.length;
       const cell = text.slice(at, end);
       if (cell.includes("\r")) {
-        return toMalformedRow("a cell with a carriage return (CR) needs quotes around it");
+        return toRowError("a cell with a carriage return (CR) needs quotes around it");
       }
       if (cell.includes('"') && delimiter !== "\t") {
-        if (/^\s+"/.test(cell)) return toMalformedRow(spaces);
-        if (cell.startsWith('="'))
-          return toMalformedRow("a cell is a formula: write its value alone");
-        return toMalformedRow("a cell with quotes needs quotes around it, and its own doubled");
+        if (/^\s+"/.test(cell)) return toRowError(spaces);
+        return toRowError(
+          cell.startsWith('="')
+            ? "a cell is a formula: write its value alone"
+            : "a cell with quotes needs quotes around it, and its own doubled",
+        );
       }
       cells.push(cell === "" ? undefined : cell);
     }
@@ -323,6 +319,6 @@ function splitRow(text: string | RequestError, delimiter: string): Cells {
   }
 }
 
-function toMalformedRow(message: string): RequestError {
+function toRowError(message: string): RequestError {
   return new RequestError("notJson", message);
 }
