@@ -6,6 +6,12 @@ import type { NewPlant } from "../../src/core/plant.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 
+/** The default store. */
+const toStore = (home: string): readonly string[] => [
+  "--store",
+  `sqlite:${join(home, ".local/share/plantstore/plants.db")}`,
+];
+
 it("list, get and export print a plant as soon as a running server created it", async () => {
   const { home, run, stop } = await serveBinary();
   const line = '{"id":-5,"name":"fern\\u0000","tag":"pot"}\n';
@@ -13,11 +19,11 @@ it("list, get and export print a plant as soon as a running server created it", 
 
   const printed = { code: 0, stdout: line, stderr: "" };
   for (const args of [["get", "-5"], ["list", "--tag", "pot"], ["export"]]) {
-    expect(await run(args)).toEqual(printed);
+    expect(await run([...args, ...toStore(home)])).toEqual(printed);
   }
   expect(await stop()).toMatchObject({ code: 0 });
 
-  expect(await run(["get", "-5"])).toEqual(printed);
+  expect(await run(["get", "-5", ...toStore(home)])).toEqual(printed);
   expect(await readdir(join(home, ".local/share/plantstore"))).toEqual(["plants.db"]);
 });
 
@@ -55,5 +61,5 @@ it.each<[what: string, plants: readonly NewPlant[]]>([
 
   const exported = await exporting.finished;
   expect(exported.stdout.match(/\n/g) ?? []).toHaveLength(plants.length);
-  expect(await server.run(["export"])).toEqual(exported);
+  expect(await server.run(["export", ...toStore(server.home)])).toEqual(exported);
 });

@@ -18,12 +18,13 @@ const stores: readonly [engine: string, toUrl: (home: string) => Promise<string>
 /** Starts two servers at the same time on a new store. */
 async function startTwo(toUrl: (home: string) => Promise<string>, args: readonly string[] = []) {
   const home = await createTemporaryDirectory();
-  const options = { home, env: { PLANTSTORE_STORE: await toUrl(home) } };
+  const store = await toUrl(home);
+  const options = { home, env: { PLANTSTORE_STORE: store } };
   const [first, second] = await Promise.all([
     serveBinary(args, options),
     serveBinary(args, options),
   ]);
-  return { home, first, second, urls: [first.url, second.url] };
+  return { home, store, first, second, urls: [first.url, second.url] };
 }
 
 async function readTokens(home: string): Promise<string[]> {
@@ -53,7 +54,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
   });
 
   it("with --on-conflict replace the name and tag of a plant come from one request", async () => {
-    const { home, first, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
+    const { home, store, first, urls } = await startTwo(toUrl, ["--on-conflict", "replace"]);
     const [token = ""] = await readTokens(home);
     const plants = urls.map((_, server) => ({ name: `name ${server}`, tag: `tag ${server}` }));
     const results = await Promise.all(
@@ -62,7 +63,7 @@ describe.each(stores)("on %s", (_engine, toUrl) => {
     expect(results.filter((result) => result === "created")).toHaveLength(ids.length);
     expect(results.filter((result) => result === "replaced")).toHaveLength(ids.length);
 
-    const { stdout } = await first.run(["export"]);
+    const { stdout } = await first.run(["export", "--store", store]);
     const stored = parseLines(stdout);
     expect(stored).toHaveLength(ids.length);
     for (const plant of stored) {
