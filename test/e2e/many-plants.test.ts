@@ -26,6 +26,13 @@ async function writeLines(directory: string, lines: Iterable<string>): Promise<s
   return path;
 }
 
+type Server = Awaited<ReturnType<typeof serveBinary>>;
+
+/** Reads the default store of a server's home, not what PLANTSTORE_URL names. */
+function readStore({ home, run }: Pick<Server, "home" | "run">, argv = ["export"]) {
+  return run([...argv, "--store", join(home, ".local/share/plantstore/plants.db")]);
+}
+
 /** Returns the maximum memory of a process in megabytes; undefined after its end. */
 async function readPeakMemory({ child }: Running): Promise<number | undefined> {
   const status = await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => "");
@@ -100,26 +107,26 @@ it.runIf(process.platform === "linux")(
 it("a server that is killed and restarted during a bulk create over a failing network has each plant once", async () => {
   const count = 20_000;
   const env = { PLANTSTORE_TOKEN: token };
-  const { home, url, run: runCommand, ...first } = await serveBinary([], { env });
+  const { home, url, run, ...first } = await serveBinary([], { env });
   const path = await writeLines(home, plantLines(count));
   const { port } = new URL(url);
   let server: Running = first;
   const proxy = await openFlakyProxy(Number(port), { drop: 0.005, cut: 0.005, delay: 0.02 }, 7);
 
-  const run = startBinary(["create", path, "--retry", "100"], {
+  const bulk = startBinary(["create", path, "--retry", "100"], {
     home,
     env: { ...env, PLANTSTORE_URL: proxy.url },
   });
   let reported = 0;
-  run.child.stdout.on("data", (text: string) => (reported += text.split("\n").length - 1));
+  bulk.child.stdout.on("data", (text: string) => (reported += text.split("\n").length - 1));
   for (const part of [0.1, 0.3, 0.5, 0.7]) {
-    while (reported < part * count && run.child.exitCode === null) await sleep(5);
+    while (reported < part * count && bulk.child.exitCode === null) await sleep(5);
     server.child.kill("SIGKILL");
     await server.finished;
     server = startBinary(["serve", "--port", port], { home, env });
     await server.firstLine;
   }
-  const { code, stdout, stderr } = await run.finished;
+  const { code, stdout, stderr } = await bulk.finished;
   expect(code).toBe(0);
   expect(stderr).toMatch(/^warning: http:\/\/\S+ is unavailable \([^)\n]+\), retrying\n$/);
   expect(proxy.broken()).toBeGreaterThan(0);
@@ -131,7 +138,7 @@ it("a server that is killed and restarted during a bulk create over a failing ne
   expect(others).toEqual([]);
   const expected = Array.from({ length: count }, (_, index) => index + 1);
   expect(told.map(({ line }) => line)).toEqual(expected);
-  const exported = await runCommand(["export"]);
+  const exported = await readStore({ home, run });
   expect(exported.stdout).toBe([...plantLines(count)].join(""));
 }, 180_000);
 
@@ -153,12 +160,12 @@ it("Ctrl-C names the line to resume, and every plant before it is created", asyn
     `error: stopped by SIGINT: resume with the command below, or repeat the whole run
   plantstore create --from-line ${told + 1} --concurrency 1 ${path}\n`,
   );
-  expect((await server.run(["export"])).stdout).toBe([...plantLines(told)].join(""));
+  expect((await readStore(server)).stdout).toBe([...plantLines(told)].join(""));
 
   const second = await server.run(["create", path, "--from-line", String(told + 1)]);
   expect(second).toMatchObject({ code: 0, stderr: "" });
   expect(second.stdout).not.toContain('"unchanged"');
-  expect((await server.run(["export"])).stdout).toBe([...plantLines(count)].join(""));
+  expect((await readStore(server)).stdout).toBe([...plantLines(count)].join(""));
 }, 120_000);
 
 /** Sends many plants through a pipe whose reader ends after the first lines. */
@@ -174,7 +181,7 @@ async function createIntoClosedPipe(...steps: readonly ("close" | "SIGINT")[]) {
   const { code, stderr } = await run.finished;
   const [, next] =
     /\n {2}plantstore create --from-line (\d+) --concurrency 1 \S+\n$/.exec(stderr) ?? [];
-  const stored = Number((await server.run(["list", "--count"])).stdout);
+  const stored = Number((await readStore(server, ["list", "--count"])).stdout);
   // The line names a plant without a reported result, and the store has every plant before it.
   expect(Number(next)).toBeGreaterThan(1);
   expect(Number(next)).toBeLessThanOrEqual(stored + 1);
@@ -218,5 +225,5 @@ it("the same command after kill -9 of the client creates each plant once", async
   expect(last).toMatchObject({ code: 0, stderr: "" });
   expect(last.stdout.trimEnd().split("\n")).toHaveLength(count);
   expect(last.stdout).toContain('"unchanged"');
-  expect((await server.run(["export"])).stdout).toBe([...plantLines(count)].join(""));
+  expect((await readStore(server)).stdout).toBe([...plantLines(count)].join(""));
 }, 120_000);

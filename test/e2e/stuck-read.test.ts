@@ -20,28 +20,25 @@ const isReaderWaiting = `SELECT count(*)::int AS waiting FROM pg_locks
   WHERE relation = 'plants'::regclass AND NOT granted`;
 
 it.each([
-  [["--csv"], "SIGTERM", 143, "id,name,tag\n"],
-  [[], "SIGINT", 130, ""],
-] as const)(
-  "export %j ends with %s while the plants are locked",
-  async (flags, signal, code, stdout) => {
-    const url = await createStoreUrl(postgres.url);
-    const engine = await openPostgresEngine(url);
-    onTestFinished(() => engine.close());
-    await lockPlants(url);
-    const home = await createTemporaryDirectory();
-    const run = startBinary(["export", ...flags], { home, env: { PLANTSTORE_STORE: url } });
-    await expect
-      .poll(async () => (await runSql(url, isReaderWaiting))[0]?.["waiting"])
-      .toBeGreaterThan(0);
-    run.child.kill(signal);
-    const finished = await run.finished;
-    expect(finished).toMatchObject({
-      code,
-      stdout,
-      stderr: expect.stringMatching(
-        `^(?:Store: .*\n)?error: stopped by ${signal}: some plants are missing in the output\n`,
-      ),
-    });
-  },
-);
+  [["--csv"], "SIGTERM", 143],
+  [[], "SIGINT", 130],
+] as const)("export %j ends with %s while the plants are locked", async (flags, signal, code) => {
+  const url = await createStoreUrl(postgres.url);
+  const engine = await openPostgresEngine(url);
+  onTestFinished(() => engine.close());
+  await lockPlants(url);
+  const home = await createTemporaryDirectory();
+  const run = startBinary(["export", ...flags], { home, env: { PLANTSTORE_STORE: url } });
+  await expect
+    .poll(async () => (await runSql(url, isReaderWaiting))[0]?.["waiting"])
+    .toBeGreaterThan(0);
+  run.child.kill(signal);
+  const finished = await run.finished;
+  expect(finished).toMatchObject({
+    code,
+    stdout: "",
+    stderr: expect.stringMatching(
+      `^(?:Store: .*\n)?error: stopped by ${signal}: some plants are missing in the output\n`,
+    ),
+  });
+});
