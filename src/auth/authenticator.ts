@@ -7,8 +7,7 @@ import { toCredentialError, toToken } from "./token.ts";
 
 const msPerDay = 86_400_000;
 
-/** Options for {@link createAuthenticator}. */
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   /** A token that is accepted in addition to the stored ones and never expires. */
   readonly ownToken?: string | undefined;
   /** Milliseconds since the epoch. */
@@ -67,7 +66,7 @@ export function createAuthenticator(
   let maxAgeOfUnknownMs = minAgeOfUnknownMs;
   let reading: Promise<void> | undefined;
 
-  async function read(): Promise<void> {
+  async function readTokens(): Promise<void> {
     const startedAtMs = performance.now();
     const state = await store.readTokens(version);
     ({ version } = state);
@@ -78,7 +77,7 @@ export function createAuthenticator(
   }
 
   function refresh(): Promise<void> {
-    return (reading ??= read().finally(() => (reading = undefined)));
+    return (reading ??= readTokens().finally(() => (reading = undefined)));
   }
 
   function isExpired({ expiresAtMs }: TokenRecord): boolean {
@@ -134,10 +133,10 @@ export function digestToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
-/** Delay that collects uses into one batch. */
+/** For uses that are recorded together. */
 const delayMs = 1000;
 
-/** Collects the uses of tokens. The store receives each token once a day, and again after a failure and another use. */
+/** The store receives each token once a day, and again after a failure and another use. */
 function createTokenUses(store: Pick<PlantStore, "recordTokenUse">, now: () => number) {
   let day = Number.NEGATIVE_INFINITY;
   /** Digests of this day, pending or stored. */
@@ -145,7 +144,7 @@ function createTokenUses(store: Pick<PlantStore, "recordTokenUse">, now: () => n
   let pending: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Stores pending uses immediately. Never rejects. */
+  /** Never rejects. */
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;

@@ -1,7 +1,7 @@
 /** Tokens: their form, and the `Authorization` header that carries one (RFC 6750, contract.md "Credential"). */
 import { type ErrorKind, RequestError } from "../core/errors.ts";
 
-/** The beginning of every token that plantstore issues. */
+/** Every token that plantstore issues begins with it. */
 export const tokenMarker = "pst_";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /** 62^43 is the first power of 62 above 2^256. */
@@ -87,18 +87,15 @@ function toBase62(value: bigint, length: number): string {
   return digits;
 }
 
-/** Codes of RFC 6750 section 3.1. */
-type CredentialProblem = "invalid_token" | "insufficient_scope";
-
 /**
  * Returns the error for a credential that is missing, invalid or too weak, with its challenge (RFC 6750 section 3).
  *
- * @param problem only if a token was sent
+ * @param problem by section 3.1, if a token was sent
  */
 export function toCredentialError(
   kind: ErrorKind,
   message: string,
-  problem?: CredentialProblem,
+  problem?: "invalid_token" | "insufficient_scope",
 ): RequestError {
   const challenge = `Bearer realm="plantstore"${problem === undefined ? "" : `, error="${problem}"`}`;
   return new RequestError(kind, message, { headers: [["WWW-Authenticate", challenge]] });
@@ -114,27 +111,17 @@ const bearer = /^bearer(?: +(.*))?$/i;
  */
 export function toBearerToken(values: readonly string[]): string | RequestError {
   const [value, ...others] = values;
-  if (value === undefined) {
-    return toCredentialError("noCredential", `no credential: ${howToSend}`);
-  }
+  if (value === undefined) return toCredentialError("noCredential", `no credential: ${howToSend}`);
+  const toMalformed = (message: string, problem?: "invalid_token"): RequestError =>
+    toCredentialError("malformedCredential", message, problem);
   if (others.length > 0) {
-    const isTokenSent = values.some((each) => bearer.test(each));
-    return malformed(`${values.length} Authorization headers: send exactly one`, isTokenSent);
+    const problem = values.some((each) => bearer.test(each)) ? "invalid_token" : undefined;
+    return toMalformed(`${values.length} Authorization headers: send exactly one`, problem);
   }
   const scheme = bearer.exec(value);
-  if (scheme === null) return malformed(`not a bearer credential: ${howToSend}`, false);
+  if (scheme === null) return toMalformed(`not a bearer credential: ${howToSend}`);
   const token = scheme[1] ?? "";
-  if (token === "") return malformed(`the bearer credential has no token: ${howToSend}`, false);
-  if (!b64token.test(token)) {
-    return malformed(`the token ${describeInvalidForm(token)}`, true);
-  }
-  return token;
-}
-
-function malformed(message: string, isTokenSent: boolean): RequestError {
-  return toCredentialError(
-    "malformedCredential",
-    message,
-    isTokenSent ? "invalid_token" : undefined,
-  );
+  if (token === "") return toMalformed(`the bearer credential has no token: ${howToSend}`);
+  if (b64token.test(token)) return token;
+  return toMalformed(`the token ${describeInvalidForm(token)}`, "invalid_token");
 }
