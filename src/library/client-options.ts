@@ -38,18 +38,12 @@ export type SpecsOf<Options> = {
   readonly [Name in keyof Options]-?: OptionSpec<Options[Name]>;
 };
 
-/** The values of a table of options. */
 export type OptionValues<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends {
     type: { check(value: unknown): infer Value };
   }
     ? Value
     : never;
-};
-
-/** Some of the values of a table of options; an undefined one has its default. */
-type PartialValues<Table> = {
-  readonly [Name in keyof Table]?: OptionValues<Table>[Name] | undefined;
 };
 
 /** Checks one option that a program passes. @throws TypeError, or RangeError for a number outside its range */
@@ -71,7 +65,7 @@ export function checkOption<T>(name: string, check: (value: unknown) => T, value
  */
 export function checkOptions<Table extends Specs>(
   table: Table,
-  options: PartialValues<Table>,
+  options: { readonly [Name in keyof Table]?: OptionValues<Table>[Name] | undefined },
   prefix = "",
 ): OptionValues<Table> {
   const entries = Object.entries(table).map(([name, spec]) => {

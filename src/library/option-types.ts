@@ -6,7 +6,6 @@ import { invalid, InvalidValue } from "../core/messages.ts";
 /** Milliseconds of each unit of time. */
 export const msPerUnit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** The type of an option. */
 export interface OptionType<T> {
   /** Parses the text of a flag or an environment variable. @throws InvalidValue */
   parse(text: string): T;
@@ -61,10 +60,14 @@ export function ranged(
   } satisfies OptionType<number>;
 }
 
-/** An integer in a range. */
 export function integer(range: Range) {
-  const toNumber = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : Number.NaN);
-  return ranged(range, toNumber, `a whole number from ${range.min} to ${range.max}`, String);
+  const rule = `a whole number from ${range.min} to ${range.max}`;
+  return ranged(
+    range,
+    (digits) => (/^\d{1,9}$/.test(digits) ? Number(digits) : Number.NaN),
+    rule,
+    String,
+  );
 }
 
 /** One of several words. */
@@ -165,9 +168,6 @@ export function shown<T>(parse: (text: string) => T): OptionType<T> {
 
 /** Any text, unchanged. */
 export const text = shown(String);
-
-/** A text, or none for an empty one. */
-export const optionalText: OptionType<string | undefined> = optional(text);
 
 /** A value, or none for empty text. */
 export function optional<T>(type: OptionType<T>): OptionType<T | undefined> {

@@ -22,7 +22,6 @@ import {
   checkOptions,
   type CreateManyOptions,
   createManyOptions,
-  type OptionValues,
 } from "./client-options.ts";
 import { baseUrl, checkInteger, httpUrl, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
@@ -146,60 +145,78 @@ export function createClient(options: PlantClientOptions): PlantClient {
   const fetch = checkFetch(options);
   const url = checkOption("url", (value) => checkUrl(value, fetch), options.url);
   const bearer = checkOption("token", (value) => token.check(value), options.token);
-  const checked = checkOptions(clientOptions, options);
-  const { timeoutMs, retries, ca } = checked;
+  const { timeoutMs, retries, ca } = checkOptions(clientOptions, options);
 
-  async function toSendOptions(signal: AbortSignal | undefined): Promise<SendPlantOptions> {
+  /** Checks the options of a call, too. */
+  async function loadSendOptions(
+    own: CreateOptions,
+    known = ["signal"],
+  ): Promise<SendPlantOptions> {
+    assertKnownOptions(own, known);
+    const signal = checkOption("signal", checkSignal, own.signal);
     const { toCreateRequest } = await import("../client/create-plant.ts");
-    return {
-      request: toCreateRequest(url, bearer, ca),
-      timeoutMs,
-      retries,
-      post: await loadPost(fetch),
-      signal,
-    };
+    const request = toCreateRequest(url, bearer, ca);
+    return { request, timeoutMs, retries, post: await loadPost(fetch), signal };
   }
 
   return {
-    async create(plant, createOptions = {}) {
+    async create(plant, own = {}) {
       const exact = checkPlantTypes(plant);
-      assertKnownOptions(createOptions, ["signal"]);
-      const signal = checkOption("signal", checkSignal, createOptions.signal);
+      const sendOptions = await loadSendOptions(own);
       const { sendPlant } = await import("../client/create-plant.ts");
-      return omitAttempts(await sendPlant(toNewPlantJson(exact), await toSendOptions(signal)));
+      return omitAttempts(await sendPlant(toNewPlantJson(exact), sendOptions));
     },
-    async *list(listOptions = {}) {
-      assertKnownOptions(listOptions, ["after", "limit", "signal"]);
-      const { after, limit = 100 } = listOptions;
+    async *list(own = {}) {
+      const sendOptions = await loadSendOptions(own, ["after", "limit", "signal"]);
+      const { after, limit = 100 } = own;
       const afterId = after === undefined ? undefined : checkOption("after", checkId, after);
       const { listPages, maxPagePlants } = await import("../client/list-plants.ts");
       const range = { min: 1, max: maxPagePlants };
       checkOption("limit", (value) => checkInteger(value, range), limit);
-      const signal = checkOption("signal", checkSignal, listOptions.signal);
-      const sendOptions = await toSendOptions(signal);
-      const connections = await openTransport(fetch, sendOptions.request, {
-        concurrency: 1,
-        timeoutMs,
-      });
+      const single = { concurrency: 1, timeoutMs };
+      const { post, close } = await openTransport(fetch, sendOptions.request, single);
       try {
-        yield* listPages({ after: afterId, limit }, { ...sendOptions, post: connections.post });
+        yield* listPages({ after: afterId, limit }, { ...sendOptions, post });
       } finally {
-        await connections.close();
+        await close();
       }
     },
-    async delete(id, deleteOptions = {}) {
+    async delete(id, own = {}) {
       const exact = checkOption("id", checkId, id);
-      assertKnownOptions(deleteOptions, ["signal"]);
-      const signal = checkOption("signal", checkSignal, deleteOptions.signal);
+      const sendOptions = await loadSendOptions(own);
       const { sendDeletion } = await import("../client/delete-plants.ts");
-      return omitAttempts(await sendDeletion(exact, await toSendOptions(signal)));
+      return omitAttempts(await sendDeletion(exact, sendOptions));
     },
-    async *createMany(plants, many = {}) {
-      assertKnownOptions(many, [...Object.keys(createManyOptions), "signal"]);
-      const { concurrency } = checkOptions(createManyOptions, many);
-      const signal = checkOption("signal", checkSignal, many.signal);
+    async *createMany(plants, own = {}) {
+      assertKnownOptions(own, [...Object.keys(createManyOptions), "signal"]);
+      const { concurrency } = checkOptions(createManyOptions, own);
+      const signal = checkOption("signal", checkSignal, own.signal) ?? new AbortController().signal;
       checkOption("plants", checkIterable, plants);
-      yield* createMany(plants, { url, token: bearer, fetch, ...checked, concurrency, signal });
+      const { sendPlants } = await import("../client/create-plants.ts");
+      const { toCreateRequest } = await import("../client/create-plant.ts");
+      const source = new PlantSource(plants);
+      const release = onAbort(signal, source.stop);
+      if (signal.aborted) source.stop();
+      try {
+        const request = toCreateRequest(url, bearer, ca);
+        const outcomes = sendPlants(source.read(), {
+          request,
+          timeoutMs,
+          retries,
+          concurrency,
+          pool: await openTransport(fetch, request, { concurrency, timeoutMs }),
+          stopSending: signal,
+          stopReading: source.stop,
+        });
+        for await (const batch of outcomes) {
+          for (const [{ identity }, result] of batch) {
+            if (result !== undefined) yield toCreateManyResult(identity, result);
+          }
+        }
+        signal.throwIfAborted();
+      } finally {
+        release();
+      }
     },
   };
 }
@@ -270,44 +287,6 @@ export type CreateManyResult = {
     }["rejected" | "failed"]
 );
 
-/** Checked options. */
-interface CheckedOptions extends OptionValues<typeof clientOptions & typeof createManyOptions> {
-  readonly url: string;
-  readonly token: string;
-  readonly fetch: Fetch | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** Creates plants; see `PlantClient.createMany`. */
-async function* createMany(
-  plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
-  { url, token: bearer, ca, signal = new AbortController().signal, ...options }: CheckedOptions,
-): AsyncGenerator<CreateManyResult, void, undefined> {
-  const { sendPlants } = await import("../client/create-plants.ts");
-  const { toCreateRequest } = await import("../client/create-plant.ts");
-  const source = new PlantSource(plants);
-  const release = onAbort(signal, source.stop);
-  if (signal.aborted) source.stop();
-  try {
-    const request = toCreateRequest(url, bearer, ca);
-    const outcomes = sendPlants(source.read(), {
-      ...options,
-      request,
-      pool: await openTransport(options.fetch, request, options),
-      stopSending: signal,
-      stopReading: source.stop,
-    });
-    for await (const batch of outcomes) {
-      for (const [{ identity }, result] of batch) {
-        if (result !== undefined) yield toCreateManyResult(identity, result);
-      }
-    }
-    signal.throwIfAborted();
-  } finally {
-    release();
-  }
-}
-
 type Identity = Pick<CreateManyResult, "record" | "id">;
 
 function toCreateManyResult(identity: Identity, result: ItemResult): CreateManyResult {
@@ -317,12 +296,6 @@ function toCreateManyResult(identity: Identity, result: ItemResult): CreateManyR
   const { message } = result.error;
   const error = result.error instanceof UnavailableError ? { message } : result.error;
   return { ...identity, ...result, error };
-}
-
-interface SourceItem {
-  readonly plant: NewPlant;
-  readonly bytes: Uint8Array;
-  readonly identity: Identity;
 }
 
 const noBytes = new Uint8Array();
@@ -343,7 +316,7 @@ class PlantSource {
     this.#onStop();
   };
 
-  async *read(): AsyncGenerator<SourceItem, void, undefined> {
+  async *read() {
     const plants = this.#plants;
     const iterator =
       Symbol.asyncIterator in plants ? plants[Symbol.asyncIterator]() : plants[Symbol.iterator]();

@@ -145,11 +145,14 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   checkOption("listen", checkBoolean, listen);
   checkOption("token", (value) => tokenType.check(value), token);
   checkOption("onError", checkFunction, onError);
-  if (listen) assertListens();
-  else assertNoListenAddress(options);
+  assertCanListen(listen, options);
   if (options.seed !== undefined) checkOption("seed", checkSeedType, options.seed);
   const faults = options.faults === undefined ? undefined : new Faults(checkFaults(options.faults));
-  const journal = createJournal(options.journal);
+  const checkSize = (value: unknown): number => checkInteger(value, { min: 1, max: 100_000 });
+  const journal =
+    options.journal === undefined
+      ? undefined
+      : new Journal(checkOption("journal", checkSize, options.journal));
   const { shutdownTimeoutMs, ...limits } = checkOptions(limitOptions, {});
   // First, so that no store is created if the port is in use.
   const server = await openPlantServer({
@@ -164,8 +167,8 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   try {
     const opened = await openStore(storeUrl);
     store = opened;
-    const running = createRunningStore(store, { journal, faults, ...serverOptions });
-    if (options.seed !== undefined) await running.seed(options.seed);
+    const methods = createStoreMethods(store, journal, faults, serverOptions);
+    if (options.seed !== undefined) await methods.seed(options.seed);
     const authenticator = createAuthenticator(opened, { ownToken: token });
     server.start({ store, authenticator });
     const close = async (): Promise<void> => {
@@ -180,7 +183,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
     const { url, fetch } = server;
     const listener = createListener({ ...serverOptions, fetch, onError });
     if (listen) listeningFetches.add(fetch);
-    return { url, token, fetch, listener, ...running, close, [Symbol.asyncDispose]: close };
+    return { url, token, fetch, listener, ...methods, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await server.close(0);
     await store?.close();
@@ -188,28 +191,19 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
   }
 }
 
-function createJournal(maxEntries: number | undefined): Journal | undefined {
-  if (maxEntries === undefined) return undefined;
-  const range = { min: 1, max: 100_000 };
-  return new Journal(checkOption("journal", (value) => checkInteger(value, range), maxEntries));
-}
-
 type StoreMethods = Pick<
   RunningPlantStore,
   "get" | "list" | "all" | "count" | "seed" | "requests" | "nextRequest" | "reset"
 >;
 
-interface RunningStoreOptions extends Pick<
-  OptionValues<typeof storeOptions>,
-  "onConflict" | "maxBodyBytes"
-> {
-  readonly journal: Journal | undefined;
-  readonly faults: Faults | undefined;
-}
-
-function createRunningStore(
+function createStoreMethods(
   store: PlantStore,
-  { journal, faults, onConflict, maxBodyBytes }: RunningStoreOptions,
+  journal: Journal | undefined,
+  faults: Faults | undefined,
+  {
+    onConflict,
+    maxBodyBytes,
+  }: OptionValues<Pick<typeof storeOptions, "onConflict" | "maxBodyBytes">>,
 ): StoreMethods {
   async function list(query: PlantQuery): Promise<NewPlant[]> {
     const pages: (readonly NewPlant[])[] = [];
@@ -242,8 +236,8 @@ function createRunningStore(
     async seed(plants) {
       checkOption("seed", checkSeedType, plants);
       const records =
-        typeof plants === "string" ? readSeedFile(plants, maxBodyBytes) : toSeedRecords(plants);
-      const result = await storeSeed(store, records, { onConflict });
+        typeof plants === "string" ? readSeedFile(plants, maxBodyBytes) : readSeedPlants(plants);
+      const result = await storeSeed(store, records, onConflict);
       if (!(result instanceof RequestError)) return result;
       const { error, message } = result;
       throw new Error(message, { cause: { error, message } });
@@ -268,10 +262,10 @@ function createRunningStore(
 
 function readSeedFile(path: string, maxRecordBytes: number): AsyncIterable<SeedRecord> {
   if (!existsSync(path)) throw new Error(`seed: ${path} does not exist`);
-  return readSeed({ path, chunks: createReadStream(path), maxRecordBytes });
+  return readSeed(path, createReadStream(path), maxRecordBytes);
 }
 
-async function* toSeedRecords(
+async function* readSeedPlants(
   plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
 ): AsyncGenerator<SeedRecord, void, undefined> {
   let count = 0;
@@ -303,16 +297,13 @@ function checkSeedType(value: unknown): void {
   }
 }
 
-function assertNoListenAddress(options: PlantStoreOptions): void {
-  const name = (["host", "port"] as const).find((each) => options[each] !== undefined);
-  if (name !== undefined) {
-    throw new TypeError(`${name} has no effect with listen: false: leave one of them out`);
+function assertCanListen(listen: boolean, options: PlantStoreOptions): void {
+  const address = (["host", "port"] as const).find((each) => options[each] !== undefined);
+  if (!listen && address !== undefined) {
+    throw new TypeError(`${address} has no effect with listen: false: leave one of them out`);
   }
-}
-
-/** Bun's node:http does not accept the connections that this server passes to it. */
-function assertListens(): void {
-  if (!("Bun" in globalThis)) return;
+  // Bun's node:http does not accept the connections that this server passes to it.
+  if (!listen || !("Bun" in globalThis)) return;
   throw new Error(
     "plantstore cannot listen under Bun: run it with Node.js, or pass listen: false and serve it with Bun.serve({ fetch: (request) => plants.fetch(request) })",
   );

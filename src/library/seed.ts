@@ -5,7 +5,6 @@ import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { ConflictPolicy, PlantStore, SuccessfulResult } from "../core/store.ts";
 import { createRecordReader } from "../records/json-reader.ts";
 
-/** One record of a seed. */
 export interface SeedRecord {
   /** The plant, or the rule that the record breaks. */
   readonly plant: NewPlant | RequestError;
@@ -13,40 +12,26 @@ export interface SeedRecord {
   readonly name: string;
 }
 
-/** A file of plants. */
-export interface SeedFile {
-  /** `.csv` and `.tsv` at its end select a table; any other file is JSON. `-` is standard input. */
-  readonly path: string;
-  readonly chunks: AsyncIterable<Uint8Array>;
-  /** Maximum size of a record, in bytes. */
-  readonly maxRecordBytes: number;
-}
-
-/** Options for {@link storeSeed}. */
-export interface SeedOptions {
-  /** Policy for a record whose id belongs to a different plant. */
-  readonly onConflict: ConflictPolicy;
-  /** Receives the number of plants that are stored so far. */
-  readonly onProgress?: (count: number) => void;
-}
-
 /** Number of plants by result. */
 export type SeedTally = Readonly<Record<SuccessfulResult, number>>;
 
-/** Reads the plants of a seed from standard input. */
-const seedCommand = "plantstore serve --seed -";
 /** Maximum number of plants in memory, and of characters in their names and tags unless a single plant has more. */
 const maxBatch = { plants: 4000, textLength: 2 ** 24 };
 
 /**
  * Reads the records of a file.
  *
+ * @param path `.csv` and `.tsv` at its end select a table; any other file is JSON. `-` is standard input
+ * @param maxBytes maximum size of a record
  * @throws InputSyntaxError when no further record can be found
  * @throws the error of `chunks`
  */
-export async function* readSeed(file: SeedFile): AsyncGenerator<SeedRecord, void, undefined> {
-  const { path, chunks, maxRecordBytes: maxBytes } = file;
-  const reader = createRecordReader({ path, maxBytes, command: seedCommand });
+export async function* readSeed(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<SeedRecord, void, undefined> {
+  const reader = createRecordReader({ path, maxBytes, command: "plantstore serve --seed -" });
   let count = 0;
   for await (const records of reader.read(chunks)) {
     for (const { line, content } of records) {
@@ -61,7 +46,7 @@ export async function checkSeed(
   records: AsyncIterable<SeedRecord>,
 ): Promise<RequestError | undefined> {
   for await (const { plant, name } of records) {
-    if (plant instanceof RequestError) return locate(plant, name);
+    if (plant instanceof RequestError) return toSeedError(plant, name);
   }
   return undefined;
 }
@@ -76,7 +61,8 @@ export async function checkSeed(
 export async function storeSeed(
   store: Pick<PlantStore, "create">,
   records: AsyncIterable<SeedRecord> | Iterable<SeedRecord>,
-  { onConflict, onProgress }: SeedOptions,
+  onConflict: ConflictPolicy,
+  onProgress?: (storedCount: number) => void,
 ): Promise<SeedTally | RequestError> {
   const tally = { created: 0, unchanged: 0, replaced: 0 };
   let batch: { readonly plant: NewPlant; readonly name: string }[] = [];
@@ -89,14 +75,14 @@ export async function storeSeed(
     const results = await Promise.all(stored.map(({ plant }) => store.create(plant, onConflict)));
     for (const [index, { plant, name }] of stored.entries()) {
       const result = results[index]?.result ?? "conflict";
-      if (result === "conflict") return locate(toIdTakenError(plant.id), name);
+      if (result === "conflict") return toSeedError(toIdTakenError(plant.id), name);
       tally[result]++;
     }
     onProgress?.((count += stored.length));
     return undefined;
   };
   for await (const { plant, name } of records) {
-    if (plant instanceof RequestError) return (await storeBatch()) ?? locate(plant, name);
+    if (plant instanceof RequestError) return (await storeBatch()) ?? toSeedError(plant, name);
     batch.push({ plant, name });
     textLength += toTextLength(plant);
     if (batch.length < maxBatch.plants && textLength < maxBatch.textLength) continue;
@@ -106,6 +92,6 @@ export async function storeSeed(
   return (await storeBatch()) ?? tally;
 }
 
-function locate({ kind, message }: RequestError, name: string): RequestError {
+function toSeedError({ kind, message }: RequestError, name: string): RequestError {
   return new RequestError(kind, `${name}: ${message}`);
 }

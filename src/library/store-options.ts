@@ -115,7 +115,6 @@ function parseOrigin(value: string): string {
   throw invalid(value, "an origin such as https://app.example.org, without a path, or * for any");
 }
 
-/** Bytes of each unit of sizes. */
 export const bytesPerUnit = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 
 /** A number of bytes; as text, such as `1048576` or `64KiB`. */
@@ -179,18 +178,12 @@ const share = {
   format: (value: number) => `${Number((value * 100).toFixed(6))}%`,
 } satisfies OptionType<number>;
 
-/** A fault of one create; `pass` is none. */
-export type PlannedFault = "fail" | "drop" | "status" | "token" | "cut" | "silent" | "pass";
+const faultKinds = ["fail", "drop", "status", "token", "cut", "silent", "pass"] as const;
 
-const plannedFault = choice<PlannedFault>([
-  "fail",
-  "drop",
-  "status",
-  "token",
-  "cut",
-  "silent",
-  "pass",
-]);
+/** A fault of one create; `pass` is none. */
+export type PlannedFault = (typeof faultKinds)[number];
+
+const plannedFault = choice<PlannedFault>(faultKinds);
 
 /** Faults in their order; as text, such as `fail,drop`. */
 const plannedFaults = {

@@ -9,10 +9,7 @@ it("stores a seed of several batches in its order, and reports progress", async 
     return { plant: { id: BigInt(index % 10_000), name: `fern ${index}` }, name: `${index}` };
   });
   const progress: number[] = [];
-  const tally = await storeSeed(store, records, {
-    onConflict: "replace",
-    onProgress: (count) => void progress.push(count),
-  });
+  const tally = await storeSeed(store, records, "replace", (count) => void progress.push(count));
   expect(tally).toEqual({ created: 10_000, unchanged: 0, replaced: 1 });
   expect(await store.get(0n)).toMatchObject({ name: "fern 10000" });
   expect(progress).toEqual([4000, 8000, 10_001]);

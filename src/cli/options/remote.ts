@@ -70,7 +70,7 @@ const input = { group: "Input:", for: "inputs" } as const;
 const output = { group: "Output:" } as const;
 const sending = { group: "Sending:" } as const;
 /** A path of a file. */
-export const file = { type: types.optionalText, default: undefined, isFile: true } as const;
+export const file = { type: types.optional(types.text), default: undefined, isFile: true } as const;
 
 /** The URL of a server, for the commands that send requests. */
 export const urlOption = {

@@ -55,7 +55,7 @@ export async function storeSeeds(
   const onProgress = (stored: number): void => void (count = stored);
   const result = await run.terminal.showWhile(
     () => `loading seeds: ${count} plants`,
-    () => storeSeed(store, readSeeds(run), { onConflict, onProgress }),
+    () => storeSeed(store, readSeeds(run), onConflict, onProgress),
   );
   if (result instanceof RequestError) throw toSeedError(result);
   return result;
@@ -68,7 +68,7 @@ async function* readSeeds(run: ServerRun): AsyncGenerator<SeedRecord, void, unde
   for (const path of seeds) {
     const chunks = readInputChunks(path, io, stop);
     try {
-      yield* readSeed({ path, chunks, maxRecordBytes: maxBodyBytes });
+      yield* readSeed(path, chunks, maxBodyBytes);
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof InputSyntaxError)) throw error;
