@@ -6,6 +6,7 @@ import {
   type DeleteResponse,
   type ErrorResponse,
   type ItemResult,
+  type PlantItem,
   type Rejection,
   type StopCause,
   UnavailableError,
@@ -174,11 +175,11 @@ export function createClient(options: PlantClientOptions): PlantClient {
       const range = { min: 1, max: maxPagePlants };
       checkOption("limit", (value) => checkInteger(value, range), limit);
       const single = { concurrency: 1, timeoutMs };
-      const { post, close } = await openTransport(fetch, sendOptions.request, single);
+      const connections = await openTransport(fetch, sendOptions.request, single);
       try {
-        yield* listPages({ after: afterId, limit }, { ...sendOptions, post });
+        yield* listPages({ after: afterId, limit }, { ...sendOptions, post: connections.post });
       } finally {
-        await close();
+        await connections.close();
       }
     },
     async delete(id, own = {}) {
@@ -194,19 +195,20 @@ export function createClient(options: PlantClientOptions): PlantClient {
       checkOption("plants", checkIterable, plants);
       const { sendPlants } = await import("../client/create-plants.ts");
       const { toCreateRequest } = await import("../client/create-plant.ts");
-      const source = new PlantSource(plants);
-      const release = onAbort(signal, source.stop);
-      if (signal.aborted) source.stop();
+      const reading = new AbortController();
+      const stopReading = (): void => reading.abort();
+      const release = onAbort(signal, stopReading);
+      if (signal.aborted) stopReading();
       try {
         const request = toCreateRequest(url, bearer, ca);
-        const outcomes = sendPlants(source.read(), {
+        const outcomes = sendPlants(readPlants(plants, reading.signal), {
           request,
           timeoutMs,
           retries,
           concurrency,
           pool: await openTransport(fetch, request, { concurrency, timeoutMs }),
           stopSending: signal,
-          stopReading: source.stop,
+          stopReading,
         });
         for await (const batch of outcomes) {
           for (const [{ identity }, result] of batch) {
@@ -298,47 +300,32 @@ function toCreateManyResult(identity: Identity, result: ItemResult): CreateManyR
   return { ...identity, ...result, error };
 }
 
-const noBytes = new Uint8Array();
-
-/** The plants of a program. It can be stopped, also while it waits for the next plant. */
-class PlantSource {
-  readonly #plants: Iterable<PlantInput> | AsyncIterable<PlantInput>;
-  #count = 0;
-  #isStopped = false;
-  #onStop: () => void = () => {};
-
-  constructor(plants: Iterable<PlantInput> | AsyncIterable<PlantInput>) {
-    this.#plants = plants;
-  }
-
-  readonly stop = (): void => {
-    this.#isStopped = true;
-    this.#onStop();
-  };
-
-  async *read() {
-    const plants = this.#plants;
-    const iterator =
-      Symbol.asyncIterator in plants ? plants[Symbol.asyncIterator]() : plants[Symbol.iterator]();
-    try {
-      for (;;) {
-        const next = await this.#untilStopped(iterator.next());
-        if (next === undefined || next.done === true) return;
-        const record = ++this.#count;
-        const plant = checkPlantTypes(next.value, `record ${record}: `);
-        yield { plant, bytes: noBytes, identity: { record, id: plant.id } };
-      }
-    } finally {
-      // Not awaited: a generator that waits for its next plant ends only after it.
-      Promise.resolve(iterator.return?.()).catch(() => {});
+/** Reads the plants of a program until it is stopped, also while it waits for the next plant. */
+async function* readPlants(
+  plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
+  stop: AbortSignal,
+): AsyncGenerator<PlantItem & { readonly identity: Identity }, void, undefined> {
+  const iterator =
+    Symbol.asyncIterator in plants ? plants[Symbol.asyncIterator]() : plants[Symbol.iterator]();
+  const bytes = new Uint8Array();
+  try {
+    for (let record = 1; ; record++) {
+      const next = await untilAborted(iterator.next(), stop);
+      if (next === undefined || next.done === true) return;
+      const plant = checkPlantTypes(next.value, `record ${record}: `);
+      yield { plant, bytes, identity: { record, id: plant.id } };
     }
+  } finally {
+    // Not awaited: a generator that waits for its next plant ends only after it.
+    Promise.resolve(iterator.return?.()).catch(() => {});
   }
+}
 
-  #untilStopped<T>(result: T | Promise<T>): Promise<T | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#onStop = () => resolve(undefined);
-      if (this.#isStopped) resolve(undefined);
-      Promise.resolve(result).then(resolve, reject);
-    });
-  }
+/** Resolves with undefined once the signal is aborted. */
+function untilAborted<T>(result: T | Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const release = onAbort(signal, () => resolve(undefined));
+    if (signal.aborted) resolve(undefined);
+    Promise.resolve(result).finally(release).then(resolve, reject);
+  });
 }

@@ -15,12 +15,14 @@ import { openPlantServer } from "../server/server.ts";
 import { openStore } from "../store/open-store.ts";
 import { readPlantPages } from "../store/pages.ts";
 import { workerScript } from "../store/sqlite/worker-script.ts";
-import { checkInteger, msPerUnit, token as tokenType } from "./option-types.ts";
+import { checkInteger, token as tokenType } from "./option-types.ts";
 import {
   assertKnownOptions,
+  attemptOptions,
   checkOption,
   checkOptions,
   type OptionValues,
+  type SpecsOf,
 } from "./client-options.ts";
 import { checkPlantTypes, checkFunction, checkId, isIterable, listeningFetches } from "./checks.ts";
 import { createListener, type PlantListener } from "./listener.ts";
@@ -244,10 +246,9 @@ function createStoreMethods(
     },
     requests: () => assertJournal(journal, "requests").entries,
     async nextRequest(options = {}) {
-      assertKnownOptions(options, ["timeoutMs"]);
-      const { timeoutMs = 10_000 }: { readonly timeoutMs?: unknown } = options;
-      const waitMs = checkOption("timeoutMs", (value) => checkInteger(value, waitRange), timeoutMs);
-      return assertJournal(journal, "nextRequest").next(waitMs);
+      assertKnownOptions(options, Object.keys(nextRequestOptions));
+      const { timeoutMs } = checkOptions(nextRequestOptions, options);
+      return assertJournal(journal, "nextRequest").next(timeoutMs);
     },
     async reset() {
       if (store.clear === undefined) {
@@ -278,7 +279,9 @@ async function* readSeedPlants(
 }
 
 const limitRange = { min: 1, max: Number.MAX_SAFE_INTEGER };
-const waitRange = { min: 1, max: msPerUnit.d };
+const nextRequestOptions = {
+  timeoutMs: attemptOptions.timeoutMs,
+} satisfies SpecsOf<NextRequestOptions>;
 
 function assertJournal(journal: Journal | undefined, method: string): Journal {
   if (journal !== undefined) return journal;
