@@ -46,7 +46,7 @@ export interface PlantStoreOptions extends StoreOptions {
   readonly seed?: PlantSeed | undefined;
   /** Token to accept; by default a new one. It is not stored. Stored tokens are accepted too. */
   readonly token?: string | undefined;
-  /** Faults of creates, for tests of clients; by default none. */
+  /** Faults of creates and deletes, for tests of clients; by default none. */
   readonly faults?: FaultOptions | undefined;
   /** Number of requests that {@link RunningPlantStore.requests} returns: 1 … 100000; by default none is kept. */
   readonly journal?: number | undefined;

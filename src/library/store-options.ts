@@ -217,7 +217,7 @@ export interface StoreOptions {
   readonly corsOrigins?: readonly string[] | undefined;
   /** Maximum size of a request body, in bytes: 1 … 67108864 (64 MiB); by default 1 MiB. */
   readonly maxBodyBytes?: number | undefined;
-  /** Maximum number of creates that wait for the store: 1 … 1000000; by default 4096. */
+  /** Maximum number of changes that wait for the store: 1 … 1000000; by default 4096. */
   readonly maxInflight?: number | undefined;
   /** Operations: `create` (the default), or `all`, which lists and deletes plants too. */
   readonly operations?: OperationSet | undefined;
@@ -258,27 +258,27 @@ export const limitOptions = {
 /** Largest seed of a sequence of faults. */
 export const maxFaultSeed = 999_999_999;
 
-/** Faults of creates, for tests of clients. A 200 still means that the plant is stored. */
+/** Faults of creates and deletes, which are called changes, for tests of clients. A 200 still means that the plant is stored. */
 export interface FaultOptions {
   /** Delay of each response, in milliseconds, or a pair of the shortest and the longest: 0 … 3600000; by default 0. */
   readonly latencyMs?: Latency | undefined;
-  /** Share of creates that get 50301 before the store is used: 0 … 1; by default 0. */
+  /** Share of changes that get 50301 before the store is used: 0 … 1; by default 0. */
   readonly failRate?: number | undefined;
-  /** Share of created plants whose connection is closed instead of a response: 0 … 1; by default 0. */
+  /** Share of changes that are stored, but whose connection is closed instead of a response: 0 … 1; by default 0. */
   readonly dropRate?: number | undefined;
-  /** Share of creates that get a page of HTML before the store is used, as from a proxy: 0 … 1; by default 0. */
+  /** Share of changes that get a page of HTML before the store is used, as from a proxy: 0 … 1; by default 0. */
   readonly statusRate?: number | undefined;
-  /** Share of creates that get 40102 before the store is used, although the token is valid: 0 … 1; by default 0. */
+  /** Share of changes that get 40102 before the store is used, although the token is valid: 0 … 1; by default 0. */
   readonly tokenRate?: number | undefined;
-  /** Share of created plants whose response ends in the middle: 0 … 1; by default 0. */
+  /** Share of changes that are stored, but whose response ends in the middle: 0 … 1; by default 0. */
   readonly cutRate?: number | undefined;
-  /** Share of created plants without a response until the client closes its connection: 0 … 1; by default 0. */
+  /** Share of changes that are stored, but have no response until the client closes its connection: 0 … 1; by default 0. */
   readonly silentRate?: number | undefined;
   /** Status of the pages of HTML: 400 … 599; by default 502. */
   readonly pageStatus?: number | undefined;
   /** Selects the sequence of faults: 0 … 999999999; by default 0. */
   readonly seed?: number | undefined;
-  /** Faults of the first valid creates, one for each, such as `["fail", "pass", "drop"]`; the shares concern only those after them. */
+  /** Faults of the first valid changes, one for each, such as `["fail", "pass", "drop"]`; the shares concern only those after them. */
   readonly first?: readonly PlannedFault[] | undefined;
 }
 
@@ -303,7 +303,7 @@ const faultParts = Object.entries<FaultSpec>(faultOptions).map(([name, spec]) =>
 }));
 type FaultSpec = { readonly type: OptionType<unknown>; readonly default: unknown };
 
-/** Faults of creates, such as `latency=200ms..2s fail=5% drop=1% seed=7`: any of the parts, each at most once. */
+/** Faults of changes, such as `latency=200ms..2s fail=5% drop=1% seed=7`: any of the parts, each at most once. */
 export const faultList: OptionType<Partial<OptionValues<typeof faultOptions>>> = {
   parse(list) {
     const values = new Map<string, unknown>();

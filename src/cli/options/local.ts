@@ -165,7 +165,7 @@ export const serveOptions = {
     ...limits,
     ...storeOptions.maxBodyBytes,
   }),
-  maxInflight: setting("--max-inflight <n>", "Maximum number of creates that wait for the store", {
+  maxInflight: setting("--max-inflight <n>", "Maximum number of changes that wait for the store", {
     ...limits,
     ...storeOptions.maxInflight,
   }),
@@ -225,7 +225,7 @@ export const serveOptions = {
   ),
   faults: setting(
     "--faults <list>",
-    'Faults of creates, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
+    'Faults of changes, such as "latency=200ms..2s fail=5% drop=1% seed=7"',
     { ...testing, type: types.optional(faultList), default: undefined },
   ),
 } as const satisfies Options;
