@@ -65,20 +65,14 @@ describe("opening a database", () => {
     await expectNotOpened(url, "busy", "cannot be reached", limits);
   });
 
-  it.each([
-    ["LATIN1", "encoding LATIN1"],
-    ["SQL_ASCII", "encoding SQL_ASCII"],
-  ])("fails when its encoding is %s", async (encoding, problem) => {
+  it.each(["LATIN1", "SQL_ASCII"])("fails when its encoding is %s", async (encoding) => {
     const database = `test_${encoding.toLowerCase()}`;
     await runSql(
       postgres.url,
       `CREATE DATABASE ${database} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`,
     );
-    await expectNotOpened(
-      changeUrl(postgres.url, { pathname: `/${database}` }),
-      "unusable",
-      problem,
-    );
+    const url = changeUrl(postgres.url, { pathname: `/${database}` });
+    await expectNotOpened(url, "unusable", `encoding ${encoding}`);
   });
 
   it("fails when its server does not flush", async () => {

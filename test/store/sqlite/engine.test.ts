@@ -276,6 +276,14 @@ describe("a store that another connection has locked", () => {
     other.exec("ROLLBACK");
     await later;
     expect(await first.commit([fern])).toEqual(["created"]);
+
+    // Longer than a call waits after one that waited in vain.
+    await second.checkWritable();
+    other.exec("BEGIN IMMEDIATE");
+    const committed = second.commit([moss]);
+    await sleep(1500);
+    other.exec("ROLLBACK");
+    expect(await committed).toEqual(["created"]);
   });
 });
 
