@@ -79,8 +79,8 @@ export class Admission {
   #pageBytes = 0;
   /** Idle connections, longest idle first. */
   readonly idle = new Set<IdleConnection>();
-  /** The requests whose change has reached the store: until its result is known, it may be done or not. */
-  readonly changes = new Set<object>();
+  /** Number of changes that wait for the store. */
+  changes = 0;
   /** Number of connections. */
   connections = 0;
 
@@ -89,7 +89,7 @@ export class Admission {
   }
 
   get load(): ServerLoad {
-    return { changes: this.changes.size, waitingBytes: this.#bytes, connections: this.connections };
+    return { changes: this.changes, waitingBytes: this.#bytes, connections: this.connections };
   }
 
   /** Number of requests in flight above which a connection is not read: fewer while many connections are busy. */
@@ -101,7 +101,7 @@ export class Admission {
   /** Returns an error if no further change may wait for the store. */
   checkChanges(): RequestError | undefined {
     const { maxInflight } = this.#limits;
-    if (this.changes.size < maxInflight) return undefined;
+    if (this.changes < maxInflight) return undefined;
     return overloaded(`${maxInflight} changes are in flight`);
   }
 

@@ -15,6 +15,7 @@ import { readId } from "../core/parameters.ts";
 import { int64Min } from "../core/plant.ts";
 import type { ServerLimits } from "./admission.ts";
 import {
+  type AcceptedCall,
   createOperations,
   type OperationFunctions,
   type OperationOptions,
@@ -42,13 +43,51 @@ import {
   toOptionsResponse,
 } from "./response.ts";
 
+type Authenticator = ServerBackend["authenticator"];
+
 /** A request with its operation and its credential. */
-export interface ReceivedCall {
+export class ReceivedCall implements AcceptedCall {
   readonly request: ServerRequest;
   readonly route: Route;
-  readonly digest: ReturnType<ReturnType<typeof createCredentialReader>>;
+  readonly digest: string | RequestError;
   /** True if the server, as far as it knows now, accepts the credential. */
   isTrusted: boolean;
+
+  constructor(
+    request: ServerRequest,
+    route: Route,
+    digest: string | RequestError,
+    authenticator: Authenticator | undefined,
+  ) {
+    this.request = request;
+    this.route = route;
+    this.digest = digest;
+    // Creates may wait for the start, and are checked afterwards.
+    this.isTrusted = !(digest instanceof RequestError) && authenticator?.accepts(digest) !== false;
+  }
+
+  checkAgain({ authenticator }: ServerBackend) {
+    const { digest } = this;
+    if (digest instanceof RequestError) return digest;
+    const askedAtMs = performance.now();
+    const isFresh = authenticator.isFresh(digest, askedAtMs);
+    return isFresh
+      ? this.#check(digest, authenticator)
+      : this.#refresh(digest, authenticator, askedAtMs);
+  }
+
+  async #refresh(digest: string, authenticator: Authenticator, askedAtMs: number) {
+    while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
+    return this.#check(digest, authenticator);
+  }
+
+  #check(digest: string, authenticator: Authenticator): RequestError | undefined {
+    const { request, route } = this;
+    if (route.needs === undefined) return undefined;
+    const error = authenticator.check(digest, route.operation);
+    this.isTrusted = error === undefined || authenticator.accepts(digest);
+    return error ?? request.givenUp;
+  }
 }
 
 /** Handles requests. */
@@ -95,47 +134,16 @@ export function createHandler(options: HandlerOptions): Handler {
 
   async function perform(call: ReceivedCall): Promise<OperationResult> {
     const { digest, request, route } = call;
-    if (route.id === undefined) return route.perform(request, options.backend());
+    if (route.needs === undefined) return route.perform(request, options.backend());
     if (digest instanceof RequestError) return digest;
     const backend = options.backend() ?? (await waitForStart());
     if (backend instanceof RequestError) return backend;
-    const checked = checkAgain(call, digest, backend);
+    const checked = call.checkAgain(backend);
     const error = checked instanceof Promise ? await checked : checked;
     if (error !== undefined) return error;
-    const accepted = {
-      request,
-      id: route.id,
-      checkAgain: () => checkAgain(call, digest, backend),
-    };
     // A promise of a promise takes three turns of the microtask queue.
-    const result = await route.perform(accepted, backend);
+    const result = await route.perform(call, backend);
     return result;
-  }
-
-  /** Asked at first, and whenever the request has waited: for the start, its body or its turn. */
-  function checkAgain(call: ReceivedCall, digest: string, backend: ServerBackend) {
-    const askedAtMs = performance.now();
-    const isFresh = backend.authenticator.isFresh(digest, askedAtMs);
-    return isFresh ? check(call, digest, backend) : refresh(call, digest, backend, askedAtMs);
-  }
-
-  async function refresh(
-    call: ReceivedCall,
-    digest: string,
-    backend: ServerBackend,
-    askedAtMs: number,
-  ) {
-    const { authenticator } = backend;
-    while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
-    return check(call, digest, backend);
-  }
-
-  function check(call: ReceivedCall, digest: string, { authenticator }: ServerBackend) {
-    const { request, route } = call;
-    if (route.id === undefined) return undefined;
-    const error = authenticator.check(digest, route.operation);
-    call.isTrusted = error === undefined || authenticator.accepts(digest);
-    return error ?? request.givenUp;
   }
 
   async function waitForStart(): Promise<ServerBackend | RequestError> {
@@ -165,15 +173,11 @@ export function createHandler(options: HandlerOptions): Handler {
 
   return {
     receive(request) {
-      const digest = readCredential(request);
-      const backend = options.backend();
-      // Creates may wait for the start, and are checked afterwards.
-      const isTrusted =
-        !(digest instanceof RequestError) && backend?.authenticator.accepts(digest) !== false;
       const found = request.error ?? findRoute(request);
       const route =
         found instanceof RequestError ? { operation: undefined, perform: () => found } : found;
-      return { request, route, digest, isTrusted };
+      const { authenticator } = options.backend() ?? {};
+      return new ReceivedCall(request, route, readCredential(request), authenticator);
     },
     async handle(call) {
       const { request, route } = call;
@@ -186,8 +190,7 @@ export function createHandler(options: HandlerOptions): Handler {
     },
     reject,
     giveUp(request) {
-      const isChanging = request !== undefined && options.admission.changes.has(request);
-      return reject(isChanging ? outcomeUnknown : serverStopping, request);
+      return reject(request?.isChanging === true ? outcomeUnknown : serverStopping, request);
     },
     report(request, response, isAborted) {
       const { commit, status, error, result, lost } = response;
@@ -233,17 +236,15 @@ function isTokenCheck(
   return hasHeader && operation === "create" && tokenCheckErrors.has(error);
 }
 
-/** The operation of a request; none for one that is rejected. One of the contract has the id in its path, or an empty text. */
+/** The operation of a request; none for one that is rejected. */
 type Route =
   | {
       readonly operation: ContractOperationId;
-      readonly id: string;
       readonly needs: (typeof operations)[ContractOperationId]["needs"];
       readonly perform: OperationFunctions["contract"]["create"];
     }
   | {
       readonly operation: RoutedOperation | undefined;
-      readonly id?: undefined;
       readonly needs?: undefined;
       readonly perform: NonNullable<OperationFunctions["others"]["health"]>;
     };
@@ -279,7 +280,7 @@ function createRouter(
   };
   for (const id of contractOperations[set]) {
     const { needs } = operations[id];
-    add(id, basePath, { operation: id, id: "", needs, perform: contract[id] });
+    add(id, basePath, { operation: id, needs, perform: contract[id] });
   }
   for (const [id, perform] of Object.entries(others)) {
     if (perform) add(id as OperationId, "", { operation: id as OperationId, perform });
@@ -318,7 +319,7 @@ function createRouter(
       const message = `method ${quoteInput(method)} is not allowed on ${path}: send ${allow}${instead}`;
       return new RequestError("noSuchMethod", message, { headers: [["Allow", allow]] });
     }
-    return route.id === undefined ? route : { ...route, id };
+    return route;
   };
 }
 

@@ -1,7 +1,7 @@
 /** The operations of the server, those of the contract and those beside it, and what they need of a store. */
 import type { Authenticator } from "../auth/authenticator.ts";
 import { isLocalUrl } from "../core/base-url.ts";
-import { type ContractOperationId, type OperationId, operations } from "../core/contract.ts";
+import type { ContractOperationId, OperationId } from "../core/contract.ts";
 import { RequestError, toIdTakenError, toNoSuchPlantError } from "../core/errors.ts";
 import { readId, readPageQuery } from "../core/parameters.ts";
 import { type NewPlant, toNewPlantJson } from "../core/plant.ts";
@@ -17,7 +17,13 @@ import {
 import type { ServerFaults } from "./faults.ts";
 import type { Metrics } from "./metrics.ts";
 import type { PageQueue } from "./page-queue.ts";
-import { type BodyResult, checkBodyHeaders, type ServerRequest, toQuery } from "./request.ts";
+import {
+  type BodyResult,
+  checkBodyHeaders,
+  type ServerRequest,
+  toPath,
+  toQuery,
+} from "./request.ts";
 import {
   describeSystemFailure,
   type OperationResult,
@@ -40,12 +46,14 @@ export interface ServerBackend {
 }
 
 /** A request whose token was accepted. */
-interface AcceptedCall {
+export interface AcceptedCall {
   readonly request: ServerRequest;
-  /** The id in its path, as the client wrote it; empty for a path without one. */
-  readonly id: string;
-  /** To be called after each wait. Returns an error if the request is not to be performed any more; at once if it can. */
-  readonly checkAgain: () => RequestError | undefined | Promise<RequestError | undefined>;
+  /**
+   * Asked at first, and whenever the request has waited: for the start, its body or its turn.
+   *
+   * @returns an error if the request is not to be performed any more; at once if it can
+   */
+  checkAgain(backend: ServerBackend): RequestError | undefined | Promise<RequestError | undefined>;
 }
 
 /** Performs an operation. A failure of the system is thrown, or rejects the promise. */
@@ -53,9 +61,6 @@ type Perform<Call, Backend> = (
   call: Call,
   backend: Backend,
 ) => OperationResult | Promise<OperationResult>;
-
-/** Checks a request before its body is read. */
-type PrepareOperation = (call: AcceptedCall) => RequestError | OperationWork;
 
 /** Checks the body of a change. @returns what is then done in the store */
 type OperationWork = (
@@ -85,18 +90,10 @@ export interface OperationOptions extends ContractOptions, DescribedPlantServer 
 export function createOperations(options: OperationOptions): OperationFunctions {
   const { checkReadiness, docs = true, metrics } = options;
   const selfDescription = createSelfDescription(options);
-  const perform =
-    (id: ContractOperationId, prepare: PrepareOperation): Perform<AcceptedCall, ServerBackend> =>
-    (call, { store }) => {
-      const work = prepare(call);
-      if (work instanceof RequestError) return work;
-      const run = operations[id].needs === "page" ? readPage : performChange;
-      return run(call, store, options, work);
-    };
   const contract: OperationFunctions["contract"] = {
-    create: perform("create", ({ request }) => prepareCreate(request, options)),
-    list: perform("list", ({ request }) => prepareList(request)),
-    delete: perform("delete", ({ id }) => prepareDelete(id)),
+    create: (call, backend) => change(call, backend, options, prepareCreate(call.request, options)),
+    list: (call, backend) => readPage(call, backend, options, prepareList(call.request)),
+    delete: (call, backend) => change(call, backend, options, prepareDelete(call.request)),
   };
   const others: OperationFunctions["others"] = {
     health: () => toStatusResponse("ok"),
@@ -137,21 +134,23 @@ interface ContractOptions {
 }
 
 /** Changes the store as the body of a request says. */
-function performChange(
-  { request, checkAgain }: AcceptedCall,
-  store: ServerBackend["store"],
+function change(
+  call: AcceptedCall,
+  backend: ServerBackend,
   options: ContractOptions,
-  work: OperationWork,
+  work: OperationWork | RequestError,
 ): OperationResult | Promise<OperationResult> {
+  if (work instanceof RequestError) return work;
+  const { request } = call;
   const use = (
     body: BodyResult,
     hasWaited: boolean,
   ): OperationResult | Promise<OperationResult> => {
     if (body instanceof RequestError) return body;
-    const error = hasWaited ? checkAgain() : undefined;
+    const error = hasWaited ? call.checkAgain(backend) : undefined;
     if (error instanceof Promise) return error.then((found) => found ?? use(body, false));
     options.onBody?.(request, body);
-    const run = error ?? options.admission.checkChanges() ?? work(store, body);
+    const run = error ?? options.admission.checkChanges() ?? work(backend.store, body);
     return run instanceof RequestError ? run : countChange(request, options, run);
   };
   return request.readBody(options.maxBodyBytes, use);
@@ -163,27 +162,31 @@ async function countChange(
   { admission, faults, onError }: ContractOptions,
   run: () => Promise<OperationResult>,
 ): Promise<OperationResult> {
-  admission.changes.add(request);
+  admission.changes++;
+  request.isChanging = true;
   try {
     return await (faults === undefined ? run() : faults.perform(run, request.signal));
   } catch (failure) {
     onError(failure);
     return describeSystemFailure(failure, true);
   } finally {
-    admission.changes.delete(request);
+    request.isChanging = false;
+    admission.changes--;
   }
 }
 
 /** Reads a page of plants when it is its turn. */
 function readPage(
-  { request, checkAgain }: AcceptedCall,
-  store: ServerBackend["store"],
+  call: AcceptedCall,
+  backend: ServerBackend,
   { pages, faults }: ContractOptions,
-  work: OperationWork,
-): Promise<OperationResult> {
+  work: OperationWork | RequestError,
+): OperationResult | Promise<OperationResult> {
+  if (work instanceof RequestError) return work;
+  const { request } = call;
   const read = () =>
     pages.read(request, async () => {
-      const run = (await checkAgain()) ?? work(store, noBytes);
+      const run = (await call.checkAgain(backend)) ?? work(backend.store, noBytes);
       return run instanceof RequestError ? run : run();
     });
   return faults === undefined ? read() : faults.delay(read, request.signal);
@@ -195,7 +198,7 @@ const noBytes = new Uint8Array();
 function prepareCreate(
   request: ServerRequest,
   { maxBodyBytes, onConflict }: ContractOptions,
-): ReturnType<PrepareOperation> {
+): OperationWork | RequestError {
   const error = checkBodyHeaders(request, maxBodyBytes);
   if (error !== undefined) return error;
   return (store, body) => {
@@ -211,8 +214,9 @@ function prepareCreate(
 }
 
 /** Deletes the plant of an id. The content of the body is ignored. */
-function prepareDelete(segment: string): ReturnType<PrepareOperation> {
-  const id = readId(segment);
+function prepareDelete({ target }: ServerRequest): OperationWork | RequestError {
+  const path = toPath(target);
+  const id = readId(path.slice(path.lastIndexOf("/") + 1));
   if (id instanceof RequestError) return id;
   return (store) => async () => {
     const requestedAtMs = performance.now();
@@ -223,7 +227,7 @@ function prepareDelete(segment: string): ReturnType<PrepareOperation> {
 }
 
 /** Lists a page of plants. */
-function prepareList({ target }: ServerRequest): ReturnType<PrepareOperation> {
+function prepareList({ target }: ServerRequest): OperationWork | RequestError {
   const query = readPageQuery(toQuery(target));
   if (query instanceof RequestError) return query;
   const { limit, after: afterId } = query;

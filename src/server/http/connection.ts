@@ -74,10 +74,6 @@ export const graceMs = 250;
 
 /** Bytes of responses after which a further response waits until the client has read these. */
 const maxUnsentBytes = 32 * 1024;
-/** Work of the smallest slice for node:http, in bytes: a head takes about as long as so many bytes of small chunks. */
-const minSliceBytes = 512;
-/** Bytes of slices after which other connections have their turn: enough for one more request than are in flight. */
-const maxSliceBytesInTurn = (maxPipelined + 1) * minSliceBytes;
 /** A client without a valid token loses its connection after so many requests if so many bytes are behind them. */
 const maxStrangeRequests = 4;
 const maxStrangeBytes = 32 * 1024;
@@ -116,8 +112,6 @@ export class Connection {
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
   #leaving: AbortController | undefined;
-  /** Bytes of slices since the connection was read in its turn. */
-  #sliceBytesInTurn = 0;
   /** True while it is read in its turn, until a slice is passed to node:http. */
   #isInTurn = false;
   /** Number of requests in a row without a valid token. */
@@ -272,7 +266,6 @@ export class Connection {
       this.close();
       return;
     }
-    this.#sliceBytesInTurn = 0;
     this.#isInTurn = true;
     if (!this.isFull) this.#reader?.readMore();
     this.#isInTurn = false;
@@ -285,19 +278,12 @@ export class Connection {
     return this.#strangeRequests >= maxStrangeRequests && bytes > maxStrangeBytes;
   }
 
-  /** Returns whether node:http may parse a slice now. Without a token, it is one in each turn. Otherwise the turn follows. */
+  /** Returns whether node:http may parse a slice now: one in each turn. Otherwise the turn follows. */
   mayPassSlice(): boolean {
-    const isAllowed = this.isTrusted
-      ? this.#sliceBytesInTurn < maxSliceBytesInTurn
-      : this.#isInTurn;
+    const isAllowed = this.#isInTurn;
+    this.#isInTurn = false;
     if (!isAllowed) this.#context.scheduler.addReader(this);
     return isAllowed;
-  }
-
-  /** To be called before a slice is passed to node:http. */
-  noteSlice(bytes: number): void {
-    this.#sliceBytesInTurn += Math.max(bytes, minSliceBytes);
-    this.#isInTurn = false;
   }
 
   /** To be called before new bytes are read. */

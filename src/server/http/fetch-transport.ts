@@ -122,6 +122,7 @@ class FetchRequest implements ServerRequest {
   readonly isOfProgram = true;
   heldBytes = 0;
   isPage = false;
+  isChanging = false;
   transferStartedAtMs = 0;
   /** Resolves with the first response that {@link settle} receives. */
   readonly response: Promise<CompleteResponse>;

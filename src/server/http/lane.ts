@@ -209,6 +209,7 @@ class LaneExchange implements Exchange {
   readonly isFinal: boolean;
   heldBytes = 0;
   isPage = false;
+  isChanging = false;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #isLate: boolean;

@@ -20,7 +20,7 @@ import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
 
-/** Maximum bytes that node:http parses at once. A slice ends at the end of a head, and at the end of a body. */
+/** Maximum bytes of a head or of chunks that node:http parses at once. A slice ends at the end of a head, and at that of a body. */
 const sliceBytes = 4 * 1024;
 
 /**
@@ -68,11 +68,10 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
       const bodyBytes = isInHead ? undefined : newest.headers["content-length"];
-      const leftBytes = Number(bodyBytes) - (slicer.passedBytes - bodyFrom);
-      const bytes =
-        bodyBytes === undefined ? heads.count(input, isInHead) : Math.min(leftBytes, sliceBytes);
+      // A body that is not chunked costs no more for each byte.
+      if (bodyBytes !== undefined) return Number(bodyBytes) - (slicer.passedBytes - bodyFrom);
+      const bytes = heads.count(input, isInHead);
       if (bytes === undefined) connection.reject(twoSpaces);
-      else connection.noteSlice(bytes);
       return bytes ?? 0;
     };
     connection.socket.on("data", () => connection.noteInput());
@@ -202,6 +201,7 @@ class NodeExchange implements Exchange {
   readonly isFinal: boolean;
   heldBytes = 0;
   isPage = false;
+  isChanging = false;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
