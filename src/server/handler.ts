@@ -46,15 +46,15 @@ import {
 type Authenticator = ServerBackend["authenticator"];
 
 /** A request with its operation and its credential. */
-export class ReceivedCall implements AcceptedCall {
-  readonly request: ServerRequest;
+export class ReceivedCall<Request extends ServerRequest = ServerRequest> implements AcceptedCall {
+  readonly request: Request;
   readonly route: Route;
   readonly digest: string | RequestError;
   /** True if the server, as far as it knows now, accepts the credential. */
   isTrusted: boolean;
 
   constructor(
-    request: ServerRequest,
+    request: Request,
     route: Route,
     digest: string | RequestError,
     authenticator: Authenticator | undefined,
@@ -93,7 +93,7 @@ export class ReceivedCall implements AcceptedCall {
 /** Handles requests. */
 export interface Handler {
   /** Finds the operation and the credential of a request. */
-  receive(request: ServerRequest): ReceivedCall;
+  receive<Request extends ServerRequest>(request: Request): ReceivedCall<Request>;
   /** Performs the operation of a request. Never rejects: failures are responses. */
   handle(call: ReceivedCall): Promise<CompleteResponse>;
   /** Returns the response to a request that is not performed, or to bytes that are not a request. */

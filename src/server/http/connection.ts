@@ -55,14 +55,8 @@ export interface ConnectionContext {
 
 /** A request without a response yet; or, without a request, a response to bytes that are not one. */
 interface Pending {
-  readonly exchange: Exchange | undefined;
-  readonly call: ReceivedCall | undefined;
+  readonly call: ReceivedCall<Exchange> | undefined;
   response: CompleteResponse | undefined;
-}
-
-/** Returns whether a change may run beside another one: it has the same operation and token. */
-function mayRunBeside(call: ReceivedCall, running: ReceivedCall | undefined): boolean {
-  return call.route.operation === running?.route.operation && call.digest === running?.digest;
 }
 
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
@@ -108,7 +102,7 @@ export class Connection {
   #started = 0;
   /** Those of them without a response, all of the same kind. */
   #running = 0;
-  #runningCall: ReceivedCall | undefined;
+  #runningCall: ReceivedCall<Exchange> | undefined;
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
   #leaving: AbortController | undefined;
@@ -207,8 +201,7 @@ export class Connection {
     const hasCredential = exchange.headers["authorization"] !== undefined;
     if (hasCredential) this.isTrusted = call.isTrusted;
     this.#strangeRequests = this.isTrusted ? 0 : this.#strangeRequests + 1;
-    const pending = { exchange, call, response: undefined };
-    this.#enqueue(pending);
+    this.#enqueue({ call, response: undefined });
     this.#startNext();
   }
 
@@ -219,8 +212,7 @@ export class Connection {
   reject(error: RequestError): void {
     this.isEnding = true;
     if (this.newest?.isComplete !== false) {
-      const response = this.#context.handler.reject(error);
-      this.#enqueue({ exchange: undefined, call: undefined, response });
+      this.#enqueue({ call: undefined, response: this.#context.handler.reject(error) });
     }
     this.#flush();
   }
@@ -230,7 +222,7 @@ export class Connection {
     this.isEnding = true;
     this.#givenUp = serverStopping;
     for (const pending of this.#queue) {
-      pending.response ??= this.#context.handler.giveUp(pending.exchange);
+      pending.response ??= this.#context.handler.giveUp(pending.call?.request);
     }
     this.#flush();
   }
@@ -306,8 +298,8 @@ export class Connection {
       const next = this.#queue[this.#started];
       if (next === undefined || !this.#mayStart(next)) return;
       this.#started++;
-      const { call, exchange } = next;
-      if (call === undefined || exchange === undefined || next.response !== undefined) continue;
+      const { call } = next;
+      if (call === undefined || next.response !== undefined) continue;
       this.#running++;
       this.#runningCall = call;
       void this.#context.handler.handle(call).then((response) => {
@@ -315,7 +307,7 @@ export class Connection {
         this.isTrusted ||= call.isTrusted;
         if (next.response === undefined) {
           next.response = response;
-          this.admission.holdResponse(exchange, response.bodyBytes);
+          this.admission.holdResponse(call.request, response.bodyBytes);
         }
         this.#startNext();
         // By then, node:http has parsed what has arrived: the connection can continue if that is the whole request.
@@ -326,9 +318,12 @@ export class Connection {
 
   #mayStart({ call, response }: Pending): boolean {
     if (call === undefined || response !== undefined) return this.#running === 0;
-    const isChange = call.route.needs === "change";
+    const { digest, route } = call;
+    const running = this.#runningCall;
+    const isChange = route.needs === "change";
     if (this.#running > 0) {
-      return isChange && this.#running < maxPipelined && mayRunBeside(call, this.#runningCall);
+      const isEqual = route.operation === running?.route.operation && digest === running?.digest;
+      return isChange && isEqual && this.#running < maxPipelined;
     }
     // Other responses can be large: they wait until the client has read those before them.
     return isChange || (this.#started === 0 && this.#unsentBytes < maxUnsentBytes);
@@ -345,7 +340,8 @@ export class Connection {
       const pending = this.#queue[0];
       if (pending?.response === undefined || this.#unsentBytes >= maxUnsentBytes) break;
       if (this.#isCut && !this.socket.destroyed) break;
-      const { exchange, response } = pending;
+      const { response } = pending;
+      const exchange = pending.call?.request;
       // node:http may hold back the responses before one that bypasses it.
       const isBypass = exchange === undefined || response.lost !== undefined;
       if (isBypass && this.#unsent.length > 0) break;

@@ -64,12 +64,13 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
     const countSliceBytes = (input: Buffer): number => {
       const { isEnding, isFull, newest } = connection;
       const isInHead = newest?.isComplete !== false;
-      if (isFull || (isInHead && isEnding) || !connection.mayPassSlice()) return 0;
+      if (isFull || (isInHead && isEnding)) return 0;
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
       const bodyBytes = isInHead ? undefined : newest.headers["content-length"];
-      // A body that is not chunked costs no more for each byte.
+      // Without chunks, any length is parsed at once.
       if (bodyBytes !== undefined) return Number(bodyBytes) - (slicer.passedBytes - bodyFrom);
+      if (!connection.mayPassSlice()) return 0;
       const bytes = heads.count(input, isInHead);
       if (bytes === undefined) connection.reject(twoSpaces);
       return bytes ?? 0;
