@@ -196,7 +196,6 @@ class BulkCreate<Item extends PlantItem> {
   }
 }
 
-/** Checks whether every other create would get the same Error. */
 export function concernsEveryCreate({ error }: ErrorResponse): boolean {
   const next = toNextStep(error.error);
   return next === "token" || next === "server";

@@ -43,17 +43,14 @@ export function openPool(
   const { origin, socketPath, httpUrl } = toEndpoint(url);
   const pathStart = origin.length + (socketPath === undefined ? 0 : ":".length);
   const sockets = new Set<Socket>();
-  const pending: PendingRequests = new Set();
+  /** Functions that fail the requests without a response. */
+  const pending = new Set<(error: Error) => void>();
   const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
   // Also ends a socket that is not connected yet, which undici keeps to itself.
   const { signal } = closing;
-  const connect = buildConnector({
-    ca,
-    timeout: timeoutMs,
-    socketPath: socketPath ?? null,
-    signal,
-  });
+  setMaxListeners(0, signal);
+  const connector = { ca, timeout: timeoutMs, socketPath: socketPath ?? null, signal };
+  const connect = buildConnector(connector);
   const pool = new Pool(new URL(httpUrl).origin, {
     connect: (options, callback) =>
       connect(options, (...[error, socket]) => {
@@ -107,13 +104,13 @@ function createWriteHold(sockets: ReadonlySet<Socket>): () => void {
   };
 }
 
-/** Functions that fail the requests without a response. */
-type PendingRequests = Set<(error: Error) => void>;
+/** Every operation is idempotent, although POST is not, so the next request need not wait for the response. */
+const repeatable = { idempotent: true, blocking: false };
 
-/** Sends a request on a shared connection. */
+/** Sends a request on a connection that it shares with others. */
 function dispatch(
   pool: Pool,
-  pending: PendingRequests,
+  pending: Set<(error: Error) => void>,
   path: string,
   request: ClientRequest,
 ): Promise<ClientResponse> {
@@ -124,17 +121,17 @@ function dispatch(
     let chunks: Buffer[] = [];
     let length = 0;
     let abort = (): void => {};
-    const finish = (): void => {
-      if (!pending.delete(fail)) return;
+    /** @returns false if the request has ended before */
+    const end = (): boolean => {
       clearTimeout(timer);
       release();
-      resolve({ ...head, body: Buffer.concat(chunks), wasRepeated: starts > 1 });
+      return pending.delete(fail);
+    };
+    const finish = (): void => {
+      if (end()) resolve({ ...head, body: Buffer.concat(chunks), wasRepeated: starts > 1 });
     };
     const fail = (error: Error): void => {
-      if (!pending.delete(fail)) return;
-      clearTimeout(timer);
-      release();
-      resolve(rejectWith(error, request));
+      if (end()) resolve(rejectWith(error, request));
     };
     const release = onAbort(request.signal, () => {
       fail(new errors.RequestAbortedError());
@@ -146,15 +143,7 @@ function dispatch(
       abort();
     }, timeoutMs);
     pending.add(fail);
-    // A create is idempotent, although POST is not, so the next request need not wait for the response.
-    const options = {
-      method,
-      path,
-      headers,
-      body: body || null,
-      idempotent: true,
-      blocking: false,
-    } as const;
+    const options = { method, path, headers, body: body || null, ...repeatable } as const;
     pool.dispatch(options, {
       onRequestStart(controller) {
         starts++;

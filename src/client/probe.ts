@@ -36,13 +36,8 @@ export type Readiness =
  *
  * @throws the signal's reason, once it is aborted
  */
-export async function checkReadiness({
-  baseUrl,
-  ca,
-  timeoutMs,
-  signal,
-  post = postOnce,
-}: CheckReadinessOptions): Promise<Readiness> {
+export async function checkReadiness(options: CheckReadinessOptions): Promise<Readiness> {
+  const { baseUrl, ca, timeoutMs, signal, post = postOnce } = options;
   const url = joinPath(toEndpoint(baseUrl).origin, "/readyz");
   try {
     const headers = { accept: "application/json" };
@@ -62,10 +57,10 @@ export async function checkReadiness({
 
 /** @returns undefined for another body: a server of another kind may respond to every path with 200 */
 function parseReadyBody(body: Uint8Array): { readonly store: unknown } | undefined {
-  const value = attempt((): unknown => JSON.parse(new TextDecoder().decode(body)));
-  const isReady =
-    typeof value === "object" && value !== null && "status" in value && value.status === "ready";
-  return isReady ? { store: "store" in value ? value.store : undefined } : undefined;
+  const value = attempt(
+    () => JSON.parse(new TextDecoder().decode(body)) as { status: unknown; store: unknown } | null,
+  );
+  return value?.status === "ready" ? value : undefined;
 }
 
 export interface CheckTokenOptions extends CheckReadinessOptions {
@@ -89,14 +84,8 @@ export type TokenCheck = (
  * @throws UnavailableError without a response
  * @throws NotAPlantStoreError if another server responded
  */
-export async function checkToken({
-  baseUrl,
-  token,
-  ca,
-  timeoutMs,
-  signal,
-  post = postOnce,
-}: CheckTokenOptions): Promise<TokenCheck> {
+export async function checkToken(options: CheckTokenOptions): Promise<TokenCheck> {
+  const { baseUrl, token, ca, timeoutMs, signal, post = postOnce } = options;
   const request = toCreateRequest(baseUrl, token, ca);
   // Keeps the rejection of the plant out of the server's log.
   const headers = { ...request.headers, [tokenCheckHeader]: "token" };

@@ -1,6 +1,6 @@
 /** Creates the plants of files and standard input, shows progress, and says how to resume. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Retry } from "../../../client/create-plant.ts";
+import type { CreateRequest, Retry } from "../../../client/create-plant.ts";
 import { sendPlants } from "../../../client/create-plants.ts";
 import { openLate } from "../../../client/http-request.ts";
 import {
@@ -34,7 +34,7 @@ import { createOptions } from "../../options/remote.ts";
 import { toCommandLine } from "../../options/values.ts";
 import { tracePost } from "../../request-trace.ts";
 import { printOne } from "./create-one.ts";
-import { type CreateRun, type PreparedRequest, prepareRequest } from "./create-run.ts";
+import { type CreateRun, prepareRequest } from "./create-run.ts";
 import { openRecordInput, type RecordInput } from "./record-input.ts";
 import { RejectsFile } from "./rejects-file.ts";
 import { RecordReport } from "./result-report.ts";
@@ -63,17 +63,16 @@ export async function sendFromInputs(run: CreateRun): Promise<number> {
       ? undefined
       : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
   await rejects?.assertUnused(paths);
-  const prepared = await prepareRequest(run);
+  const { request, tokenSource } = await prepareRequest(run);
   // Only now: without a token, the file of an earlier run does not change.
   await rejects?.prepare();
   const report = new RecordReport(run, input, rejects);
   stopSending.addEventListener("abort", input.stop);
   try {
-    const end = await sendAll(input, report, prepared, run);
+    const end = await sendAll(input, report, request, run);
     if (input.count === 0) assertUninterrupted(end);
-    return await (input.isMany
-      ? endMany(end, input, report, prepared, run)
-      : endOne(end, input, report, prepared, run));
+    const finish = input.isMany ? endMany : endOne;
+    return await finish(end, input, report, tokenSource, run);
   } finally {
     input.stop();
     await rejects?.close();
@@ -89,7 +88,7 @@ function assertOneFormat(paths: readonly string[]): void {
 async function sendAll(
   input: RecordInput,
   report: RecordReport,
-  { request }: PreparedRequest,
+  request: CreateRequest,
   run: CreateRun,
 ): Promise<End> {
   const { options, io, stopSending, terminal } = run;
@@ -183,7 +182,7 @@ async function endOne(
   { signal, failure }: End,
   input: RecordInput,
   report: RecordReport,
-  { tokenSource }: PreparedRequest,
+  tokenSource: string,
   run: CreateRun,
 ): Promise<number> {
   if (failure !== undefined && !(failure instanceof StoppedError)) throw failure;
@@ -209,7 +208,7 @@ async function endMany(
   end: End,
   input: RecordInput,
   report: RecordReport,
-  { tokenSource }: PreparedRequest,
+  tokenSource: string,
   run: CreateRun,
 ): Promise<number> {
   const { options, terminal } = run;

@@ -131,21 +131,17 @@ function findPaths(
   return paths.length === 0 ? ["-"] : paths;
 }
 
-/** What the requests of a run have in common. */
-export interface PreparedRequest {
-  readonly request: CreateRequest;
-  /** Named if the token is rejected. */
-  readonly tokenSource: string;
-}
-
 /**
  * Finds the token and the certificates to trust, and warns if the connection is not encrypted. The request continues the trace
  * of the caller; an invalid one is ignored. A dry run has neither.
  *
+ * @returns the source of the token too, which is named if the token is rejected
  * @throws CommandError without a token, or for a certificate that cannot be read
  * @throws the reason of the run's abort
  */
-export async function prepareRequest(run: CreateRun): Promise<PreparedRequest> {
+export async function prepareRequest(
+  run: CreateRun,
+): Promise<{ readonly request: CreateRequest; readonly tokenSource: string }> {
   const { options, io, abort } = run;
   const ca = options.isDryRun ? undefined : await findAuthorities(options, io, abort);
   const found = options.isDryRun ? undefined : await findTokenToSend(run);
