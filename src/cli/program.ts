@@ -50,9 +50,8 @@ export async function runProgram(
   terminal: Terminal,
   program: Command = plantstoreCommand,
 ): Promise<number> {
-  const exitCode = exitCodes.done.code;
-  const undeclared = new Map<Commander, CommandRow>();
-  const state: ParseState = { argv, io, terminal, program, undeclared, output: "", exitCode };
+  const start = { undeclared: new Map<Commander, CommandRow>(), output: "", exitCode: 0 };
+  const state: ParseState = { argv, io, terminal, program, ...start };
   try {
     await createProgram(state).parseAsync(argv, { from: "user" });
     return state.exitCode;

@@ -30,7 +30,7 @@ import { serverOptions } from "./options/local.ts";
 import { bulkRetryOption } from "./options/remote.ts";
 import { readOptions } from "./options/values.ts";
 import { type Place, toLocalHints } from "./place.ts";
-import { findAuthorities, nameServer, warnAboutPlaintext } from "./server-access.ts";
+import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
 
 /** Requests in flight at a time: 16 on each of 8 connections. One after the other, they share a connection. */
 const maxRequests = 128;
@@ -64,7 +64,9 @@ export class RemoteStore {
   /** Resolves with the plant of an id, after one request. @throws StoppedError, and as {@link listPage} */
   async get(id: bigint): Promise<NewPlant | undefined> {
     const after = id === int64Min ? undefined : id - 1n;
-    const [plant] = await this.#list({ after, limit: 1 });
+    const page = await listPage({ after, limit: 1 }, this.#sendOptions);
+    if (!page.ok) throw new StoppedError(page);
+    const [plant] = page.plants;
     return plant?.id === id ? plant : undefined;
   }
 
@@ -95,12 +97,6 @@ export class RemoteStore {
       stopSending.throwIfAborted();
       throw error;
     }
-  }
-
-  async #list(query: Parameters<typeof listPage>[0]): Promise<readonly NewPlant[]> {
-    const page = await listPage(query, this.#sendOptions);
-    if (!page.ok) throw new StoppedError(page);
-    return page.plants;
   }
 
   /** Reads plants as pages, one at a time. None is empty. */
@@ -146,11 +142,7 @@ async function openConnections(
 }
 
 /** Exit codes of a place that does not work, after which the user may have meant the store of this machine. */
-const placeExits: ReadonlySet<ExitCodeName> = new Set<ExitCodeName>([
-  "tokenRejected",
-  "unavailable",
-  "noPlantStore",
-]);
+const placeExits: readonly ExitCodeName[] = ["tokenRejected", "unavailable", "noPlantStore"];
 
 export async function useServer<T>(
   run: Run,
@@ -162,7 +154,7 @@ export async function useServer<T>(
   const { url } = place;
   const { tokenFile, cacert, timeoutMs, ...options } = readOptions(serverOptions, flags, io);
   const { retries } = isMany ? readOptions(bulkRetryOption, flags, io) : options;
-  await nameServer(url, run);
+  await terminal.namePlace("Server", url);
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
   }
@@ -179,7 +171,7 @@ export async function useServer<T>(
     );
   } catch (failure) {
     const error = toServerError(failure, { url, source: run, tokenSource }, deletes);
-    if (!(error instanceof CommandError && placeExits.has(error.exit))) throw error;
+    if (!(error instanceof CommandError && placeExits.includes(error.exit))) throw error;
     const { exit, message, number, hints } = error;
     const login = `run "plantstore login --url ${toShellWord(url)}"`;
     const ownHints = number !== undefined && isForLogin(number) ? [login] : [];

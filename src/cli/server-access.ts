@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { findConfigDirectoryIfAny } from "./config/directories.ts";
-import type { Run } from "./command.ts";
 import type { Io } from "./io.ts";
 import type { requestOptions } from "./options/remote.ts";
 import { parseText, type Values } from "./options/values.ts";
@@ -47,13 +46,6 @@ export async function selectPost(
   terminal: Terminal,
 ): Promise<Post> {
   return isVerbose ? (await import("./request-trace.ts")).tracePost(post, terminal) : post;
-}
-
-export async function nameServer(
-  url: string,
-  { io, terminal }: Pick<Run, "io" | "terminal">,
-): Promise<void> {
-  if (io.stderr.isTTY) await terminal.note(`Server: ${url}`);
 }
 
 /** The warning for a URL that tokens are sent to; undefined without a risk. */

@@ -15,13 +15,13 @@ import { readOptions, toCommandLine } from "./options/values.ts";
 
 type StoreRun = Pick<Run, "command" | "flags" | "io" | "terminal">;
 
-/** Names the store of a command as {@link nameStore}, opens it, reads from it, and always closes it. */
+/** Names the store of a command, opens it, reads from it, and always closes it. */
 export function readStore<T>(run: StoreRun, read: (store: StoreReader) => Promise<T>): Promise<T> {
   const onWarning = (message: string): void => void run.terminal.warning(message);
   return useStore(run, async (url) => parseStoreUrl(url).openReader({ onWarning }), read);
 }
 
-/** Names the store of a command as {@link nameStore}, opens it if it exists, changes it, and always closes it. */
+/** Names the store of a command, opens it if it exists, changes it, and always closes it. */
 export function changeStore<T>(
   run: StoreRun,
   change: (store: PlantStore) => Promise<T>,
@@ -47,18 +47,13 @@ export function assertWritable(url: string): void {
   }
 }
 
-/** Names the store of a command on stderr, if that is a terminal. */
-export async function nameStore(url: string, { io, terminal }: StoreRun): Promise<void> {
-  if (io.stderr.isTTY) await terminal.note(`Store: ${parseStoreUrl(url).url}`);
-}
-
 async function useStore<Store extends Pick<PlantStore, "close">, T>(
   run: StoreRun,
   openUrl: (url: string) => Promise<Store>,
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
   const { store: url } = readOptions(storeOption, run.flags, run.io);
-  await nameStore(url, run);
+  await run.terminal.namePlace("Store", parseStoreUrl(url).url);
   await assertStarted(url, run);
   return useAndClose(await openUrl(url), work);
 }

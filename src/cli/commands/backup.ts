@@ -2,14 +2,14 @@
 import { resolve } from "node:path";
 import type { FileWork } from "../../store/file-work.ts";
 import { backupStore, restoreStore, verifyStore } from "../../store/open-store.ts";
-import { storeForms } from "../../store/store-url.ts";
+import { parseStoreUrl, storeForms } from "../../store/store-url.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import type { StopSignal } from "../io.ts";
 import { backupOptions, restoreOptions } from "../options/local.ts";
 import { jsonOption } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
-import { makeDefaultDirectory, nameStore } from "../store-access.ts";
+import { makeDefaultDirectory } from "../store-access.ts";
 
 export const backupCommand: CommandBody = {
   description: `Copies a store that is a file (${storeForms.file}) to another file while servers
@@ -65,10 +65,10 @@ old store, as JSON unless it is a terminal.`,
 };
 
 async function runBackup(run: Run): Promise<number> {
-  const { flags, io, operands } = run;
+  const { flags, io, operands, terminal } = run;
   const { store, isForced = false, json } = readOptions(backupOptions, flags, io);
   const [file = ""] = operands;
-  await nameStore(store, run);
+  await terminal.namePlace("Store", parseStoreUrl(store).url);
   return copyFile(
     run,
     `backing up to ${file}`,
@@ -98,10 +98,10 @@ async function runVerify(run: Run): Promise<void> {
 }
 
 async function runRestore(run: Run): Promise<number> {
-  const { flags, io, operands } = run;
+  const { flags, io, operands, terminal } = run;
   const { store, isForced = false, json } = readOptions(restoreOptions, flags, io);
   const [file = ""] = operands;
-  await nameStore(store, run);
+  await terminal.namePlace("Store", parseStoreUrl(store).url);
   return copyFile(
     run,
     `restoring ${file}`,

@@ -2,7 +2,7 @@
 import { digestToken, mintToken } from "../../auth/authenticator.ts";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { quoteInput } from "../../core/messages.ts";
-import { type PlantStore, type TokenRecord, useAndClose } from "../../core/store.ts";
+import { type TokenRecord, useAndClose } from "../../core/store.ts";
 import { msPerUnit } from "../../library/option-types.ts";
 import { CommandError, storeExitCodes } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
@@ -14,7 +14,7 @@ import {
   tokenListOptions,
   tokenRevokeOptions,
 } from "../options/local.ts";
-import { readOptions, type Values } from "../options/values.ts";
+import { readOptions } from "../options/values.ts";
 import { changeStore, readStore, toStoreCommand } from "../store-access.ts";
 import { printRows, type RowType, selectStyle } from "../terminal/rows.ts";
 
@@ -91,18 +91,10 @@ store itself, without a server. Running servers follow within one second.`,
   hints: { create: `"plantstore token issue" issues a token` },
 };
 
-async function runTokenIssue(run: Run): Promise<void> {
-  const options = readOptions(tokenIssueOptions, run.flags, run.io);
-  await changeStore(run, (store) => issueToken(store, options, run));
-}
-
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */
-async function issueToken(
-  store: Pick<PlantStore, "addToken" | "endToken" | "listTokens">,
-  { name = "", lifetimeMs, allow, json }: Values<typeof tokenIssueOptions>,
-  run: Run,
-): Promise<void> {
-  const { io, terminal } = run;
+async function runTokenIssue(run: Run): Promise<void> {
+  const { flags, io, terminal } = run;
+  const { name = "", lifetimeMs, allow, json } = readOptions(tokenIssueOptions, flags, io);
   const token = mintToken();
   const issuedAtMs = Date.now();
   const record: TokenRecord = {
@@ -113,24 +105,25 @@ async function issueToken(
     issuedAtMs,
     expiresAtMs: lifetimeMs === undefined ? undefined : issuedAtMs + lifetimeMs,
   };
-  const tokens = name === "" ? [] : await store.listTokens();
-  const other = tokens.find((each) => each.name === name && isActive(each, issuedAtMs));
-  if (other !== undefined) {
-    const command = toStoreCommand(`token revoke ${other.prefix}`, run);
-    await terminal.warning(`another valid token is named ${name}: "${command}" revokes it`);
-  }
-  const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
-  await store.addToken(record);
-  try {
-    await writeText(io.stdout, `${text}\n`);
-  } catch (error) {
-    await store.endToken({ digest: record.digest, revokedAtMs: Date.now() });
-    throw error;
-  }
-  if (io.stderr.isTTY) {
+  await changeStore(run, async (store) => {
+    const tokens = name === "" ? [] : await store.listTokens();
+    const other = tokens.find((each) => each.name === name && isActive(each, issuedAtMs));
+    if (other !== undefined) {
+      const command = toStoreCommand(`token revoke ${other.prefix}`, run);
+      await terminal.warning(`another valid token is named ${name}: "${command}" revokes it`);
+    }
+    const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
+    await store.addToken(record);
+    try {
+      await writeText(io.stdout, `${text}\n`);
+    } catch (error) {
+      await store.endToken({ digest: record.digest, revokedAtMs: Date.now() });
+      throw error;
+    }
+    if (!io.stderr.isTTY) return;
     const advice = io.stdout.isTTY ? ": save the token now; it is not shown again" : "";
     await terminal.note(`issued ${describeToken(record)}${advice}`);
-  }
+  });
 }
 
 async function printTokens(run: Run): Promise<void> {

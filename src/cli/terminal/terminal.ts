@@ -62,6 +62,11 @@ export class Terminal {
     await this.#print("", message);
   }
 
+  /** Names the place of a command on stderr, if that is a terminal. */
+  async namePlace(kind: "Server" | "Store", url: string): Promise<void> {
+    if (this.#io.stderr.isTTY) await this.note(`${kind}: ${url}`);
+  }
+
   /** Prints a command on a line of its own on stderr. */
   async command(line: string): Promise<void> {
     await this.#write(`  ${escapeUnprintable(line)}`);

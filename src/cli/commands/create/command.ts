@@ -1,7 +1,6 @@
 /** Declares `create`. */
 import { type CommandBody, describeVariables, serverHints, tokenAdvice } from "../../command.ts";
 import { exitCodes, requestExitCodes } from "../../command-error.ts";
-import { nameServer } from "../../server-access.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
 export const createCommand: CommandBody = {
@@ -29,7 +28,7 @@ lines always. You can run it again: what exists stays as it is.`,
     const createRun = new CreateRun(run);
     const { url, isDryRun, isQuiet } = createRun.options;
     try {
-      if (!isDryRun && !isQuiet) await nameServer(url, run);
+      if (!isDryRun && !isQuiet) await run.terminal.namePlace("Server", url);
       if (createRun.options.paths.length === 0) {
         const { sendFromFlags } = await import("./create-one.ts");
         return await sendFromFlags(createRun);

@@ -39,12 +39,12 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
     // A client needs the absolute path of a socket, which a passed one may not have.
     const isUsable = host !== undefined || url.startsWith("unix:/");
     const usable = isUsable ? rows : rows.filter(({ label }) => label !== "Try");
-    await printBanner([...usable, { label: "Stop", text: "Ctrl-C" }], url, run);
+    await printBanner([...usable, { label: "Stop", text: "Ctrl-C", lines: [] }], url, run);
     return;
   }
   for (const { label, text, lines } of rows) {
     // A log keeps what is written to it: lines to copy may contain the token.
-    if (lines === undefined || label === "Token") log.message("info", `${label}: ${text}`);
+    if (lines.length === 0 || label === "Token") log.message("info", `${label}: ${text}`);
   }
   log.message("info", `Listening on ${url}`);
 }
@@ -65,54 +65,41 @@ function toRows(
     ? "memory, 10,000 plants or 16 MiB: drops the oldest; emptied hourly"
     : "memory, until the server stops";
   const shownStore = storeKind === "memory" ? memory : parseStoreUrl(store).url;
-  const rows: BannerRow[] = [{ label: "Store", text: shownStore }];
-  if (socketFd !== undefined) {
-    rows.push({ label: "Socket", text: "passed to this process (LISTEN_FDS)" });
-  }
+  const rows: BannerRow[] = [];
+  const add = (label: string, text: string, ...lines: readonly string[]): void =>
+    void rows.push({ label, text, lines });
+  add("Store", shownStore);
+  if (socketFd !== undefined) add("Socket", "passed to this process (LISTEN_FDS)");
   if (seeded !== undefined) {
     const { created, unchanged, replaced } = seeded;
-    const text = `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`;
-    rows.push({ label: "Seeds", text });
+    add("Seeds", `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`);
   }
-  if (operations === "all") {
-    rows.push({ label: "Serves", text: "create, list and delete (--operations all)" });
-  }
+  if (operations === "all") add("Serves", "create, list and delete (--operations all)");
   if (statusMode === "http") {
-    const text =
-      "for a failed create, the first three digits of its error number (--status-mode http)";
-    rows.push({ label: "Status", text });
+    const digits = "the first three digits of its error number (--status-mode http)";
+    add("Status", `for a failed create, ${digits}`);
   }
   switch (token.kind) {
     case "environment":
-      rows.push({ label: "Token", text: "the one in PLANTSTORE_TOKEN" });
-      rows.push({
-        label: "Try",
-        text: `${elsewhere} with this PLANTSTORE_TOKEN:`,
-        lines: [create],
-      });
+      add("Token", "the one in PLANTSTORE_TOKEN");
+      add("Try", `${elsewhere} with this PLANTSTORE_TOKEN:`, create);
       break;
     case "saved":
-      rows.push({ label: "Token", text: "the one that is saved for this user" });
-      rows.push({ label: "Try", text: `${elsewhere}:`, lines: [create] });
+      add("Token", "the one that is saved for this user");
+      add("Try", `${elsewhere}:`, create);
       break;
     case "issued": {
-      const text = token.isSaved ? "new, saved for this user" : "new, not saved";
       const setToken = token.isSaved ? [] : [`export PLANTSTORE_TOKEN=${token.token}`];
-      rows.push({ label: "Token", text, lines: [token.token] });
-      rows.push({ label: "Try", text: `${elsewhere}:`, lines: [...setToken, create] });
-      if (docs && url.startsWith("http")) {
-        const page = `${new URL("/", url).href}#${token.token}`;
-        rows.push({ label: "Page", text: "in a browser, with this token:", lines: [page] });
-      }
+      add("Token", token.isSaved ? "new, saved for this user" : "new, not saved", token.token);
+      add("Try", `${elsewhere}:`, ...setToken, create);
+      if (!docs || !url.startsWith("http")) break;
+      add("Page", "in a browser, with this token:", `${new URL("/", url).href}#${token.token}`);
       break;
     }
     case "none": {
-      const issue = `${command} token issue${toStoreFlag(store, io)}`;
-      const login = `${command} login${option}`;
-      const line = `${issue} | ${login}`;
-      const text = `none of this store is saved for this user and URL: run "${line}"`;
-      rows.push({ label: "Token", text });
-      rows.push({ label: "Try", text: `${elsewhere}:`, lines: [line] });
+      const line = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
+      add("Token", `none of this store is saved for this user and URL: run "${line}"`);
+      add("Try", `${elsewhere}:`, line);
     }
   }
   return rows;

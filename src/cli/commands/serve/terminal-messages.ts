@@ -12,7 +12,7 @@ export interface BannerRow {
   readonly label: string;
   readonly text: string;
   /** Lines below the text, to copy. */
-  readonly lines?: readonly string[];
+  readonly lines: readonly string[];
 }
 
 const indent = "  ";
@@ -30,7 +30,7 @@ export async function printBanner(
     toItem(indent + dim(label), indent.length + width, text);
   // With a token, they fit a line of 80 columns, so that the terminal does not break a link.
   const toCopiedLine = (line: string): string => `${indent}${escapeUnprintable(line)}\n`;
-  const shown = rows.flatMap(({ label, text, lines = [] }) => [
+  const shown = rows.flatMap(({ label, text, lines }) => [
     toRowText(label, text),
     ...lines.map(toCopiedLine),
   ]);
