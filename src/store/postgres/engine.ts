@@ -100,7 +100,7 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
       check(() => write(async (client) => void (await statements.insertPlants(client, [])))),
     addToken: (token) => writeInOrder((client) => statements.insertToken(client, token)),
     listTokens: () => find(statements.findTokens),
-    readTokens: (knownVersion) => find((client) => statements.readTokens(client, knownVersion)),
+    readTokens: (knownVersion) => find((client) => statements.readTokenState(client, knownVersion)),
     endToken: (token) => writeInOrder((client) => statements.endToken(client, token)),
     recordTokenUse: (digests, day) =>
       call(() => write((client) => statements.recordTokenUse(client, digests, day))),

@@ -193,7 +193,7 @@ export async function insertToken(client: ClientBase, token: TokenRecord): Promi
   );
 }
 
-export async function readTokens(
+export async function readTokenState(
   client: ClientBase,
   knownVersion: string | undefined,
 ): Promise<TokenState> {
