@@ -155,9 +155,12 @@ it("Ctrl-C names the line to resume, and every plant before it is created", asyn
   const told = stdout.trimEnd().split("\n").length;
   const [counts = "", ...messages] = stderr.split("\n");
   const created = told.toLocaleString("en");
-  expect(counts).toContain(`created ${created}, unchanged 0, replaced 0, rejected 0, failed 0 in `);
+  expect(counts).toContain(
+    `created ${created}, unchanged 0, replaced 0, rejected 0, failed 0, unfinished `,
+  );
   expect(messages.join("\n")).toBe(
-    `error: stopped by SIGINT: resume with the command below, or repeat the whole run
+    `error: stopped by SIGINT
+Resume:
   plantstore create --from-line ${told + 1} --concurrency 1 ${path}\n`,
   );
   expect((await readStore(server)).stdout).toBe([...plantLines(told)].join(""));
@@ -189,23 +192,21 @@ async function createIntoClosedPipe(...steps: readonly ("close" | "SIGINT")[]) {
   return { code, stderr: stderr.split("\n").slice(1, 2) };
 }
 
-const resumeHint = "resume with the command below, or repeat the whole run";
-
 it.each([
   ["before", ["close", "SIGINT"]],
   ["after", ["SIGINT", "close"]],
 ] as const)(
   "Ctrl-C in a pipe names the line to resume if the reader ends %s it",
   async (_order, steps) => {
-    const stderr = `error: stopped by SIGINT: ${resumeHint}`;
-    expect(await createIntoClosedPipe(...steps)).toEqual({ code: 130, stderr: [stderr] });
+    const stderr = ["error: stopped by SIGINT"];
+    expect(await createIntoClosedPipe(...steps)).toEqual({ code: 130, stderr });
   },
   60_000,
 );
 
 it("a pipe that its reader closes ends with 141, and names the line to resume", async () => {
-  const stderr = `error: the output was closed; ${resumeHint}`;
-  expect(await createIntoClosedPipe("close")).toEqual({ code: 141, stderr: [stderr] });
+  const stderr = ["error: the output was closed"];
+  expect(await createIntoClosedPipe("close")).toEqual({ code: 141, stderr });
 });
 
 it("the same command after kill -9 of the client creates each plant once", async () => {

@@ -1,10 +1,9 @@
-/** The precedence of the sources of a value, as one table. */
+/** The precedence of the sources of a value, as one table. That of the place is in place.test.ts. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { saveCredential } from "../../helpers/credentials.ts";
 import type { Io } from "../../../src/cli/io.ts";
-import { saveSettings } from "../../../src/cli/config/saved-settings.ts";
 import { requestOptions } from "../../../src/cli/options/remote.ts";
 import { storeOption } from "../../../src/cli/options/local.ts";
 import { readOptions } from "../../../src/cli/options/values.ts";
@@ -14,7 +13,7 @@ import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 /** Sources of values, which a test sets. */
 interface World {
   readonly directory: string;
-  readonly flags: { url?: string; timeoutMs?: string; store?: string; tokenFile?: string };
+  readonly flags: { timeoutMs?: string; store?: string; tokenFile?: string };
   readonly env: Record<string, string>;
 }
 
@@ -44,29 +43,6 @@ const table: readonly {
   readonly sources: readonly (readonly [source: Source, value: unknown])[];
   readonly find: (world: World) => unknown;
 }[] = [
-  {
-    what: "the URL",
-    sources: [
-      [byFlag("url", "http://flag"), "http://flag"],
-      [byVariable("PLANTSTORE_URL", "http://variable"), "http://variable"],
-      [
-        [
-          "the last login",
-          (world) => saveSettings(configDirectory(world), { login: "http://saved" }),
-        ],
-        "http://saved",
-      ],
-      [
-        [
-          "the first serve",
-          (world) => saveSettings(configDirectory(world), { serve: "http://first" }),
-        ],
-        "http://first",
-      ],
-      [byDefault, "http://127.0.0.1:7526"],
-    ],
-    find: (world) => readOptions(requestOptions, world.flags, toIo(world)).url,
-  },
   {
     what: "the timeout of an attempt",
     sources: [

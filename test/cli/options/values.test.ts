@@ -59,15 +59,6 @@ describe("serve, by default,", () => {
 });
 
 describe("a setting", () => {
-  it("is what the flag says, rather than the environment", () => {
-    const { port } = toServeOptions({ port: "1" }, createIo({ PLANTSTORE_PORT: "2" }));
-    expect(port).toBe(1);
-  });
-
-  it("is what the environment says, rather than the default", () => {
-    expect(toServeOptions({}, createIo({ PLANTSTORE_PORT: "2" })).port).toBe(2);
-  });
-
   it("has its default where the environment is empty", () => {
     expect(toServeOptions({}, createIo({ PLANTSTORE_PORT: "" })).port).toBe(7526);
   });
@@ -117,14 +108,6 @@ describe("a setting", () => {
     ["PLANTSTORE_TOKEN", "chosen", { environmentToken: "chosen" }],
   ])("of serve comes from %s", (variable, text, options) => {
     expect(toServeOptions({}, createIo({ [variable]: text }))).toMatchObject(options);
-  });
-
-  it.each<[variable: string, text: string, options: Partial<ClientOptions>]>([
-    ["PLANTSTORE_URL", "https://plants.example", { url: "https://plants.example" }],
-    ["PLANTSTORE_TIMEOUT", "0.5", { timeoutMs: 500 }],
-    ["PLANTSTORE_RETRY", "7", { retries: 7 }],
-  ])("of create comes from %s", (variable, text, options) => {
-    expect(readClientOptions({}, createIo({ [variable]: text }))).toMatchObject(options);
   });
 });
 
