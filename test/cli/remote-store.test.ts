@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min, type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
 import { errorResponse, json, openScriptedServer } from "../client/scripted-server.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, containing, runCli, startCli } from "../helpers/run-cli.ts";
+import { containing, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const env = { PLANTSTORE_TOKEN: testToken };
@@ -44,12 +44,6 @@ describe("the server", () => {
     const args = ["get", "1", "--url", url];
     const result = await runCli(args, { env: { ...env, PLANTSTORE_STORE: "nonsense:" } });
     expect(result).toPrint(toLines([fern]));
-  });
-
-  it("is named on a terminal", async () => {
-    const { url } = await startAll([fern]);
-    const result = await runCli(["get", "1", "--url", url], { env, terminals: allTerminals });
-    expect(result).toExit(0, `Server: ${url}\n`, toLines([fern]));
   });
 
   it.each(["list", "get 1", "export", "delete 1 --yes"])("excludes --store in %s", async (line) => {
@@ -340,19 +334,6 @@ describe("delete", () => {
       containing("deleted 1,500 plants"),
     );
     expect(await listIds(server)).toEqual([]);
-  });
-
-  it("asks on a terminal, before it sends a deletion", async () => {
-    const server = await startAll(plants);
-    const run = { env, terminals: allTerminals, columns: 1000 };
-    const args = ["delete", "1", "2", "--url", server.url];
-    const question = `Delete 2 plants with the ids 1, 2 from the plant store at ${server.url} permanently? [y/N] `;
-    const no = await runCli(args, { ...run, stdin: "n\n" });
-    expect(no).toMatchObject({ exitCode: 2 });
-    expect(no.stderr).toContain(question);
-    expect(await listIds(server)).toHaveLength(6);
-    expect(await runCli(args, { ...run, stdin: "y\n" })).toMatchObject({ exitCode: 0 });
-    expect(await listIds(server)).toHaveLength(4);
   });
 
   it("needs --yes without a terminal, and sends nothing", async () => {
