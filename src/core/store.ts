@@ -21,6 +21,10 @@ export type ChangeResult = SuccessfulResult | "conflict" | "deleted" | "absent";
 /** The result of a change, once it is durable. */
 export interface Committed<Result extends ChangeResult> {
   readonly result: Result;
+  /** In milliseconds of `performance.now()`. */
+  readonly durableAtMs: number;
+  /** Time for which the change waited for its commit, in milliseconds. */
+  readonly waitMs: number;
   /** Number of plants in the commit. */
   readonly plants: number;
 }
@@ -107,9 +111,9 @@ export interface PlantStore extends StoreParts {
   create(
     plant: NewPlant,
     onConflict: ConflictPolicy,
-  ): Promise<Committed<SuccessfulResult | "conflict">>;
+  ): Promise<Committed<SuccessfulResult> | Committed<"conflict">>;
   /** Deletes a plant together with the changes that arrive at the same time. Resolves as {@link PlantStore.create} does. */
-  deletePlant(id: bigint): Promise<Committed<"deleted" | "absent">>;
+  deletePlant(id: bigint): Promise<Committed<"deleted"> | Committed<"absent">>;
   /**
    * Deletes plants together, and removes their text where the engine can. Resolves once the deletions are durable.
    *

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { toCredentialError } from "../auth/token.ts";
 import { onAbort } from "../core/attempt.ts";
 import { RequestError } from "../core/errors.ts";
-import type { OperationResult, ServerResponse } from "./response.ts";
+import type { ServerResponse } from "./response.ts";
 
 /** Which faults creates and deletes have, and how often. A share is a number from 0 to 1. */
 export interface FaultRates {
@@ -73,9 +73,9 @@ export class Faults {
    * @returns its result, a failure, or a response that the client does not get
    */
   async perform(
-    change: () => Promise<OperationResult>,
+    change: () => Promise<ServerResponse | RequestError>,
     signal: AbortSignal,
-  ): Promise<OperationResult> {
+  ): Promise<ServerResponse | RequestError> {
     const [latencyShare = 0, ...shares] = this.#drawShares(`${this.#count}`);
     const planned = this.#options.first[this.#count++];
     const [fault, , kind] =
@@ -95,7 +95,10 @@ export class Faults {
   }
 
   /** Performs a read, which has no other fault than the latency. */
-  async delay(read: () => Promise<OperationResult>, signal: AbortSignal): Promise<OperationResult> {
+  async delay(
+    read: () => Promise<ServerResponse | RequestError>,
+    signal: AbortSignal,
+  ): Promise<ServerResponse | RequestError> {
     const [latencyShare = 0] = this.#drawShares(`read ${this.#readCount++}`);
     const result = await read();
     await this.#delay(latencyShare, signal);
@@ -115,7 +118,7 @@ export class Faults {
   }
 
   /** @returns undefined for a fault of the response to a plant that is stored */
-  #createFailure(fault: Fault | undefined): OperationResult | undefined {
+  #createFailure(fault: Fault | undefined): ServerResponse | RequestError | undefined {
     if (fault === "fail") return injectedFailure;
     if (fault === "token") return injectedRejection;
     return fault === "status" ? toProxyPage(this.#options.pageStatus) : undefined;

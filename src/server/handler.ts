@@ -32,7 +32,6 @@ import {
 import {
   type CompleteResponse,
   describeSystemFailure,
-  type OperationResult,
   outcomeUnknown,
   type RoutedOperation,
   serverStarting,
@@ -132,7 +131,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const readCredential = createCredentialReader();
   const findRoute = createRouter(options, createOperations(options), addCors !== undefined);
 
-  async function perform(call: ReceivedCall): Promise<OperationResult> {
+  async function perform(call: ReceivedCall): Promise<ServerResponse | RequestError> {
     const { digest, request, route } = call;
     if (route.needs === undefined) return route.perform(request, options.backend());
     if (digest instanceof RequestError) return digest;
@@ -156,7 +155,7 @@ export function createHandler(options: HandlerOptions): Handler {
   }
 
   function complete(
-    result: OperationResult,
+    result: ServerResponse | RequestError,
     request: ServerRequest | undefined,
     operation?: RoutedOperation,
   ): CompleteResponse {

@@ -26,9 +26,8 @@ import {
 } from "./request.ts";
 import {
   describeSystemFailure,
-  type OperationResult,
-  type PlantCommit,
   serverStarting,
+  type ServerResponse,
   toDeletedResponse,
   toErrorResponse,
   toPlantsResponse,
@@ -60,13 +59,13 @@ export interface AcceptedCall {
 type Perform<Call, Backend> = (
   call: Call,
   backend: Backend,
-) => OperationResult | Promise<OperationResult>;
+) => ServerResponse | RequestError | Promise<ServerResponse | RequestError>;
 
 /** Checks the body of a change. @returns what is then done in the store */
 type OperationWork = (
   store: ServerBackend["store"],
   body: Uint8Array,
-) => RequestError | (() => Promise<OperationResult>);
+) => RequestError | (() => Promise<ServerResponse | RequestError>);
 
 /** The functions of the contract's operations, which get only requests whose token was accepted, and those of the others. */
 export interface OperationFunctions {
@@ -139,13 +138,13 @@ function change(
   backend: ServerBackend,
   options: ContractOptions,
   work: OperationWork | RequestError,
-): OperationResult | Promise<OperationResult> {
+): ServerResponse | RequestError | Promise<ServerResponse | RequestError> {
   if (work instanceof RequestError) return work;
   const { request } = call;
   const use = (
     body: BodyResult,
     hasWaited: boolean,
-  ): OperationResult | Promise<OperationResult> => {
+  ): ServerResponse | RequestError | Promise<ServerResponse | RequestError> => {
     if (body instanceof RequestError) return body;
     const error = hasWaited ? call.checkAgain(backend) : undefined;
     if (error instanceof Promise) return error.then((found) => found ?? use(body, false));
@@ -160,8 +159,8 @@ function change(
 async function countChange(
   request: ServerRequest,
   { admission, faults, onError }: ContractOptions,
-  run: () => Promise<OperationResult>,
-): Promise<OperationResult> {
+  run: () => Promise<ServerResponse | RequestError>,
+): Promise<ServerResponse | RequestError> {
   admission.changes++;
   request.isChanging = true;
   try {
@@ -181,7 +180,7 @@ function readPage(
   backend: ServerBackend,
   { pages, faults }: ContractOptions,
   work: OperationWork | RequestError,
-): OperationResult | Promise<OperationResult> {
+): ServerResponse | RequestError | Promise<ServerResponse | RequestError> {
   if (work instanceof RequestError) return work;
   const { request } = call;
   const read = () =>
@@ -205,10 +204,10 @@ function prepareCreate(
     const plant = readNewPlant(body);
     if (plant instanceof RequestError) return plant;
     return async () => {
-      const requestedAtMs = performance.now();
-      const { result, plants } = await store.create(plant, onConflict);
-      if (result === "conflict") return toIdTakenError(plant.id);
-      return toPlantResponse(plant, result, toCommit(requestedAtMs, plants));
+      const commit = await store.create(plant, onConflict);
+      return commit.result === "conflict"
+        ? toIdTakenError(plant.id)
+        : toPlantResponse(plant, commit);
     };
   };
 }
@@ -219,10 +218,8 @@ function prepareDelete({ target }: ServerRequest): OperationWork | RequestError 
   const id = readId(path.slice(path.lastIndexOf("/") + 1));
   if (id instanceof RequestError) return id;
   return (store) => async () => {
-    const requestedAtMs = performance.now();
-    const { result, plants } = await store.deletePlant(id);
-    if (result === "absent") return toNoSuchPlantError(id);
-    return toDeletedResponse(toCommit(requestedAtMs, plants));
+    const commit = await store.deletePlant(id);
+    return commit.result === "absent" ? toNoSuchPlantError(id) : toDeletedResponse(commit);
   };
 }
 
@@ -257,11 +254,6 @@ function fillPage(plants: readonly NewPlant[], limit: number): readonly string[]
     page.push(json);
   }
   return page;
-}
-
-function toCommit(requestedAtMs: number, plants: number): PlantCommit {
-  const durableAtMs = performance.now();
-  return { durableAtMs, waitMs: durableAtMs - requestedAtMs, plants };
 }
 
 /** Resolves with the reason for which the server is not ready, or with undefined if it is. Never rejects. */

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers";
 import { RequestError } from "../core/errors.ts";
 import type { Admission } from "./admission.ts";
 import type { ServerRequest } from "./request.ts";
-import { type OperationResult, serverStopping } from "./response.ts";
+import { type ServerResponse, serverStopping } from "./response.ts";
 
 /** Maximum number of pages that are read at a time. Others need the connections of the store too. */
 const maxReading = 2;
@@ -35,8 +35,8 @@ export class PageQueue {
   /** Reads a page when it is its turn. @returns its response, or the error of a page that may not be read, or not wait */
   async read(
     request: ServerRequest,
-    work: () => Promise<OperationResult>,
-  ): Promise<OperationResult> {
+    work: () => Promise<ServerResponse | RequestError>,
+  ): Promise<ServerResponse | RequestError> {
     if (this.#isStopped) return serverStopping;
     if (this.#waiting.length === maxWaiting) return tooManyWaiting;
     const error = this.#admission.checkPages() ?? (await this.#wait(request));

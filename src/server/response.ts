@@ -2,7 +2,12 @@
 import { type OperationId, resultHeader } from "../core/contract.ts";
 import { type HeaderPairs, RequestError, type StatusMode, toStatus } from "../core/errors.ts";
 import { type Plant, toPlantJson } from "../core/plant.ts";
-import { StoreError, type StoreKind, type SuccessfulResult } from "../core/store.ts";
+import {
+  type Committed,
+  StoreError,
+  type StoreKind,
+  type SuccessfulResult,
+} from "../core/store.ts";
 
 type HeaderPair = HeaderPairs[number];
 
@@ -19,13 +24,10 @@ export interface ServerResponse {
   /** Result of a create. */
   readonly result?: SuccessfulResult | undefined;
   /** Commit of a plant that is stored or deleted. */
-  readonly commit?: PlantCommit | undefined;
+  readonly commit?: Committed<SuccessfulResult | "deleted"> | undefined;
   /** The part that the client does not get, because of a fault: its connection is closed instead. */
   readonly lost?: "all" | "half" | undefined;
 }
-
-/** The result of an operation. The handler makes a response of an error too. */
-export type OperationResult = ServerResponse | RequestError;
 
 /** An operation of the table, or OPTIONS on its path. */
 export type RoutedOperation = OperationId | "options";
@@ -39,22 +41,9 @@ export interface CompleteResponse extends ServerResponse {
   readonly operation: RoutedOperation | undefined;
 }
 
-/** The commit that made a change durable. */
-export interface PlantCommit {
-  /** In milliseconds of `performance.now()`. */
-  readonly durableAtMs: number;
-  /** Time for which the change waited for it. */
-  readonly waitMs: number;
-  /** Number of plants in the commit. */
-  readonly plants: number;
-}
-
 /** Response to a create whose plant is stored (contract.md "Given"). */
-export function toPlantResponse(
-  plant: Plant,
-  result: SuccessfulResult,
-  commit: PlantCommit,
-): ServerResponse {
+export function toPlantResponse(plant: Plant, commit: Committed<SuccessfulResult>): ServerResponse {
+  const { result } = commit;
   return { status: 200, body: toPlantJson(plant), headers: resultHeaders[result], result, commit };
 }
 
@@ -80,7 +69,7 @@ export function toPlantsResponse(
 }
 
 /** Response to a delete. */
-export function toDeletedResponse(commit: PlantCommit): ServerResponse {
+export function toDeletedResponse(commit: Committed<"deleted">): ServerResponse {
   return { status: 204, body: "", headers: [], commit };
 }
 

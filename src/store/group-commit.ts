@@ -63,6 +63,7 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
   /** Puts a change into the last batch. */
   function enqueue<Result extends ChangeResult>(entry: CommitEntry): Promise<Committed<Result>> {
     if (closed !== undefined) return rejectClosed();
+    const acceptedAtMs = performance.now();
     const textLength = entry.kind === "create" ? toTextLength(entry.plant) : 0;
     let batch = queue.at(-1);
     if (batch === undefined || hasNoRoom(batch, textLength)) {
@@ -76,7 +77,9 @@ export function createGroupCommitStore(engine: StoreEngine, onCommit?: CommitLis
     return batch.results.then((results) => {
       const result = results[index];
       if (result === undefined) throw new StoreError("failed", "the engine left out a change");
-      return { result: result as Result, plants: results.length };
+      const durableAtMs = performance.now();
+      const waitMs = durableAtMs - acceptedAtMs;
+      return { result: result as Result, durableAtMs, waitMs, plants: results.length };
     });
   }
 

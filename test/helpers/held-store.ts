@@ -18,7 +18,9 @@ export function createHeldStore() {
     create: () =>
       new Promise((resolve, reject) => {
         waiting.push((result) =>
-          result instanceof Error ? reject(result) : resolve({ result, plants: 1 }),
+          result instanceof Error
+            ? reject(result)
+            : resolve({ result, durableAtMs: performance.now(), waitMs: 0, plants: 1 }),
         );
       }),
     async checkWritable() {

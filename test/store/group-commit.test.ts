@@ -98,11 +98,15 @@ describe("a group commit", () => {
     all.push(createOne(1n));
     while (commits.length === 0) await endOfTurn();
     all.push(createOne(2n), createOne(3n), createOne(2n));
+    const times = {
+      durableAtMs: expect.any(Number) as number,
+      waitMs: expect.any(Number) as number,
+    };
     expect(await finish()).toEqual([
-      { result: "created", plants: 1 },
-      { result: "created", plants: 3 },
-      { result: "created", plants: 3 },
-      { result: "unchanged", plants: 3 },
+      { ...times, result: "created", plants: 1 },
+      { ...times, result: "created", plants: 3 },
+      { ...times, result: "created", plants: 3 },
+      { ...times, result: "unchanged", plants: 3 },
     ]);
   });
 

@@ -89,7 +89,7 @@ it("sends 50302, not 50300, to a delete that has reached the store when the time
   const { store, isWaiting, release } = createHeldStore();
   const deletePlant = async (id: bigint) => {
     await store.create({ id, name: "held" }, "reject");
-    return { result: "deleted", plants: 1 } as const;
+    return { result: "deleted", durableAtMs: performance.now(), waitMs: 0, plants: 1 } as const;
   };
   await using server = await startServer({ store: { ...store, deletePlant }, operations: "all" });
   const remove = toRawRequest("", { method: "DELETE", target: "/plants/1" });
