@@ -66,7 +66,7 @@ export function createAuthenticator(
   let maxAgeOfUnknownMs = minAgeOfUnknownMs;
   let reading: Promise<void> | undefined;
 
-  async function readTokens(): Promise<void> {
+  async function readChanges(): Promise<void> {
     const startedAtMs = performance.now();
     const state = await store.readTokens(version);
     ({ version } = state);
@@ -77,7 +77,7 @@ export function createAuthenticator(
   }
 
   function refresh(): Promise<void> {
-    return (reading ??= readTokens().finally(() => (reading = undefined)));
+    return (reading ??= readChanges().finally(() => (reading = undefined)));
   }
 
   function isExpired({ expiresAtMs }: TokenRecord): boolean {

@@ -201,7 +201,7 @@ export function createClient(options: PlantClientOptions): PlantClient {
       if (signal.aborted) stopReading();
       try {
         const request = toCreateRequest(url, bearer, ca);
-        const outcomes = sendPlants(readPlants(plants, reading.signal), {
+        const outcomes = sendPlants(readInputPlants(plants, reading.signal), {
           request,
           timeoutMs,
           retries,
@@ -301,7 +301,7 @@ function toCreateManyResult(identity: Identity, result: ItemResult): CreateManyR
 }
 
 /** Reads the plants of a program until it is stopped, also while it waits for the next plant. */
-async function* readPlants(
+async function* readInputPlants(
   plants: Iterable<PlantInput> | AsyncIterable<PlantInput>,
   stop: AbortSignal,
 ): AsyncGenerator<PlantItem & { readonly identity: Identity }, void, undefined> {

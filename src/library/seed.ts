@@ -46,7 +46,7 @@ export async function checkSeed(
   records: AsyncIterable<SeedRecord>,
 ): Promise<RequestError | undefined> {
   for await (const { plant, name } of records) {
-    if (plant instanceof RequestError) return toSeedError(plant, name);
+    if (plant instanceof RequestError) return toRecordError(plant, name);
   }
   return undefined;
 }
@@ -75,14 +75,14 @@ export async function storeSeed(
     const results = await Promise.all(stored.map(({ plant }) => store.create(plant, onConflict)));
     for (const [index, { plant, name }] of stored.entries()) {
       const result = results[index]?.result ?? "conflict";
-      if (result === "conflict") return toSeedError(toIdTakenError(plant.id), name);
+      if (result === "conflict") return toRecordError(toIdTakenError(plant.id), name);
       tally[result]++;
     }
     onProgress?.((count += stored.length));
     return undefined;
   };
   for await (const { plant, name } of records) {
-    if (plant instanceof RequestError) return (await storeBatch()) ?? toSeedError(plant, name);
+    if (plant instanceof RequestError) return (await storeBatch()) ?? toRecordError(plant, name);
     batch.push({ plant, name });
     textLength += toTextLength(plant);
     if (batch.length < maxBatch.plants && textLength < maxBatch.textLength) continue;
@@ -92,6 +92,6 @@ export async function storeSeed(
   return (await storeBatch()) ?? tally;
 }
 
-function toSeedError({ kind, message }: RequestError, name: string): RequestError {
+function toRecordError({ kind, message }: RequestError, name: string): RequestError {
   return new RequestError(kind, `${name}: ${message}`);
 }

@@ -42,7 +42,7 @@ import {
   toOptionsResponse,
 } from "./response.ts";
 
-type Authenticator = ServerBackend["authenticator"];
+type ServerAuthenticator = ServerBackend["authenticator"];
 
 /** A request with its operation and its credential. */
 export class ReceivedCall<Request extends ServerRequest = ServerRequest> implements AcceptedCall {
@@ -56,7 +56,7 @@ export class ReceivedCall<Request extends ServerRequest = ServerRequest> impleme
     request: Request,
     route: Route,
     digest: string | RequestError,
-    authenticator: Authenticator | undefined,
+    authenticator: ServerAuthenticator | undefined,
   ) {
     this.request = request;
     this.route = route;
@@ -75,12 +75,12 @@ export class ReceivedCall<Request extends ServerRequest = ServerRequest> impleme
       : this.#refresh(digest, authenticator, askedAtMs);
   }
 
-  async #refresh(digest: string, authenticator: Authenticator, askedAtMs: number) {
+  async #refresh(digest: string, authenticator: ServerAuthenticator, askedAtMs: number) {
     while (!authenticator.isFresh(digest, askedAtMs)) await authenticator.refresh();
     return this.#check(digest, authenticator);
   }
 
-  #check(digest: string, authenticator: Authenticator): RequestError | undefined {
+  #check(digest: string, authenticator: ServerAuthenticator): RequestError | undefined {
     const { request, route } = this;
     if (route.needs === undefined) return undefined;
     const error = authenticator.check(digest, route.operation);
