@@ -1,4 +1,4 @@
-/** The scripts of the topic bulk do what their sentences say. */
+/** The scripts of the topics bulk and test do what their sentences say. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -8,11 +8,13 @@ import { root } from "../helpers/run.ts";
 import { createHome, runShell } from "../helpers/shell.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-const page = await readFile(join(root, "src/manual/bulk.md"), "utf8");
-const [nightly = "", job = "", synchronisation = ""] = Array.from(
-  page.matchAll(/```sh\n([^]*?)```/g),
-  ([, script = ""]) => script,
-);
+async function readScripts(topic: string): Promise<string[]> {
+  const page = await readFile(join(root, `src/manual/${topic}.md`), "utf8");
+  return Array.from(page.matchAll(/```sh\n([^]*?)```/g), ([, script = ""]) => script);
+}
+
+const [reasons = "", synchronisation = ""] = await readScripts("bulk");
+const [job = ""] = await readScripts("test");
 
 async function runScript(script: string, added: Readonly<Record<string, string>>, table = "") {
   const directory = await createTemporaryDirectory();
@@ -22,18 +24,18 @@ async function runScript(script: string, added: Readonly<Record<string, string>>
   return runShell("bash", ["-c", text], env);
 }
 
-it("the nightly import prints the reasons of rejected records", async () => {
+it("the one for --rejects prints the reasons of rejected records", async () => {
   await using server = await startServer();
   const env = { PLANTSTORE_URL: server.url };
-  const { code, stdout } = await runScript(nightly, env, "id,name\n1,a\n2\n");
+  const { code, stdout } = await runScript(reasons, env, "id,name\n1,a\n2\n");
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: "line 3: column name is missing: add a string\n",
   });
-  expect((await runScript(nightly, env, "id,name\n1,a\n")).stdout).toBe("");
+  expect((await runScript(reasons, env, "id,name\n1,a\n")).stdout).toBe("");
 }, 60_000);
 
-it("the CI job has a store of its own", async () => {
+it("the one of a CI job has a store of its own", async () => {
   const { code, stdout } = await runScript(job, {}, "id,name\n1,a\n2,b\n");
   expect({ code, last: stdout.trimEnd().split("\n").at(-1) }).toEqual({ code: 0, last: "1" });
 }, 60_000);

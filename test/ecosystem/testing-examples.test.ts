@@ -29,6 +29,28 @@ function runNode(directory: string, args: readonly string[]) {
   return run(process.execPath, args, { cwd: directory, env });
 }
 
+/** Starts the server of an example, sends a plant to it, and stops it. */
+const servers = {
+  express: `
+    const listening = example.app.listen(0, "127.0.0.1");
+    await new Promise((resolve) => listening.once("listening", resolve));
+    const { ok } = await create({ url: "http://127.0.0.1:" + listening.address().port });
+    listening.close();
+  `,
+  fastify: `
+    const { ok } = await create({ url: await example.app.listen({ port: 0 }) });
+    await example.app.close();
+  `,
+  hono: `
+    const { ok } = await create({ url: "http://a", fetch: example.app.request });
+  `,
+  msw: `
+    example.server.listen({ onUnhandledRequest: "error" });
+    const { ok } = await create({ url: "https://plants.example", fetch });
+    example.server.close();
+  `,
+};
+
 describe("the examples of the manual", { timeout: 120_000 }, () => {
   it("run in vitest", async () => {
     const vitest = join(root, "node_modules/vitest");
@@ -85,17 +107,48 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
     expect(stdout).toContain("1 passed");
   });
 
-  it.each([
-    ["hono.mjs", "hono", "true [ { id: 1n, name: 'fern' } ]\n"],
-    ["msw.mjs", "msw", "true [ { id: 1n, name: 'fern' } ]\n"],
-    ["express.mjs", "express", "true [ { id: 1n, name: 'fern' } ]\n"],
-    ["fastify.mjs", "fastify", "true [ { id: 1n, name: 'fern' } ]\n"],
-    ["undici.mjs", "undici", "200 [ { id: 1n, name: 'fern' } ]\n"],
-  ])("run as %s", async (file, name, output) => {
-    const path = name === "undici" ? join(root, "node_modules", name) : join(modules, name);
-    const directory = await createExample(file, { [name]: path });
-    expect(await runNode(directory, [file])).toEqual({ stdout: output, stderr: "" });
+  it.each(Object.entries(servers))("run in a server of %s", async (name, send) => {
+    const file = `${name}.mjs`;
+    const program = `
+      import { createClient } from "plantstore";
+      import * as example from "./${file}";
+      import { store } from "./store.mjs";
+      const create = (options) =>
+        createClient({ ...options, token: "chosen" }).create({ id: 1n, name: "fern" });
+      ${send}
+      console.log(ok, await store.all());
+      await store.close();
+    `;
+    const files = { [file]: readExample(file), "store.mjs": readExample("store.mjs") };
+    const packages = { [name]: join(modules, name) };
+    const directory = await createProject({ ...files, "program.mjs": program }, packages);
+    const stdout = "true [ { id: 1n, name: 'fern' } ]\n";
+    expect(await runNode(directory, ["program.mjs"])).toEqual({ stdout, stderr: "" });
   });
+});
+
+it("the RetryAgent of undici stores a plant in spite of faults", { timeout: 120_000 }, async () => {
+  const program = `
+    import { startPlantStore } from "plantstore";
+    import { Agent, request, RetryAgent } from "undici";
+    const faults = { first: ["fail", "drop"] };
+    const store = await startPlantStore({ statusMode: "http", faults });
+    const retry = { methods: ["POST"], statusCodes: [503], maxRetries: 20 };
+    const dispatcher = new RetryAgent(new Agent(), retry);
+    const { statusCode } = await request(store.url + "/plants", {
+      method: "POST",
+      headers: { authorization: "Bearer " + store.token, "content-type": "application/json" },
+      body: '{"id":1,"name":"fern"}',
+      dispatcher,
+    });
+    console.log(statusCode, await store.all());
+    await dispatcher.close();
+    await store.close();
+  `;
+  const packages = { undici: join(root, "node_modules/undici") };
+  const directory = await createProject({ "program.mjs": program }, packages);
+  const stdout = "200 [ { id: 1n, name: 'fern' } ]\n";
+  expect(await runNode(directory, ["program.mjs"])).toEqual({ stdout, stderr: "" });
 });
 
 /** Programs whose framework reads the body before the store gets it. */
