@@ -83,9 +83,10 @@ export class Journal {
     for (const settle of this.#waiters) settle(new Error("the store was closed"));
   }
 
-  /** Keeps the beginning of a body for the record of its request. */
+  /** Keeps the beginning of a body for the record of its request, without a character that is cut. */
   readonly addBody = (request: ServerRequest, body: Uint8Array): void => {
-    this.#bodies.set(request, decodeStart(body));
+    const start = body.subarray(0, maxBodyBytes);
+    this.#bodies.set(request, new TextDecoder().decode(start, { stream: true }));
   };
 
   #add(entry: JournalEntry): void {
@@ -118,11 +119,6 @@ export class Journal {
       },
     };
   }
-}
-
-/** Decodes the beginning of a body, without a character that is cut. */
-function decodeStart(body: Uint8Array): string {
-  return new TextDecoder().decode(body.subarray(0, maxBodyBytes), { stream: true });
 }
 
 function toPlainHeaders(headers: HttpHeaders): Record<string, string> {

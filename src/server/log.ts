@@ -17,14 +17,11 @@ export interface LineFormat {
 /** From the most important to the least. */
 const logLevels = ["error", "warn", "info", "debug"] as const;
 
-/** Importance of a line. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Log of a server. */
 export interface Log {
   /** Logs a request; those of monitoring at level `debug`. */
   request(record: RequestRecord): void;
-  /** Logs a message. */
   message(level: LogLevel, text: string): void;
   /** Logs a failure of the store as one line, any other error with its stack. */
   error(error: unknown): void;
@@ -110,7 +107,6 @@ function toJsonLine(level: LogLevel, record: RequestRecord): string {
   return `{"time":"${now()}","level":"${level}"${request},"status":${status}${number}${outcome},"duration":${durationMs.toFixed(3)}${commit},"bytes":${bytes},"id":"${requestId}"${trace}${lost}}\n`;
 }
 
-/** Each line is one JSON object. */
 export const jsonFormat: LineFormat = {
   request: toJsonLine,
   message: (level, text) =>

@@ -1,5 +1,5 @@
 /** Metrics of a server for Prometheus, and the separate address that serves them. Loaded on demand. */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -14,25 +14,13 @@ import { Slicer } from "./http/slicer.ts";
 import type { RequestRecord } from "./request.ts";
 
 /** Metrics of one server. */
-export interface Metrics {
-  /** The media type of {@link Metrics.render}. */
-  readonly contentType: string;
-  /** Counts a request. */
-  addRequest(record: RequestRecord): void;
-  /** Counts a fault on demand. */
-  addFault(kind: FaultKind): void;
-  /** Counts a commit that succeeded. */
-  readonly addCommit: (plants: number, durationMs: number) => void;
-  /** Formats all metrics as text. */
-  render(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Sources of the values that are read when the metrics are. */
 export interface MetricsSources {
   /** Returns undefined before the server listens. */
   readonly readLoad: () => ServerLoad | undefined;
   readonly isReady: () => Promise<boolean>;
-  /** Returns the number of lines that the log has dropped. */
   readonly countDroppedLines: () => number;
   readonly limits: Pick<ServerLimits, "maxInflight" | "maxConnections">;
   /** The version of the package. */
@@ -54,7 +42,7 @@ const misnamedGauges = ["resources", "handles", "requests"].map(
 const plantBuckets = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 
 /** Creates metrics that start at zero. */
-export function createMetrics(sources: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -157,15 +145,18 @@ export function createMetrics(sources: MetricsSources): Metrics {
   }
 
   return {
+    /** The media type of the rendered metrics. */
     contentType: registry.contentType,
-    addRequest({ operation = "none", error = 0, result, durationMs, durableMs }) {
+    addRequest(record: RequestRecord): void {
+      const { operation = "none", error = 0, result, durationMs, durableMs } = record;
       requests.inc({ operation, error });
       durations.observe({ operation }, durationMs / 1000);
       if (result !== undefined) plants.inc({ result });
       if (durableMs !== undefined && operation === "create") durableTimes.observe(durableMs / 1000);
     },
-    addFault: (kind) => faults.inc({ kind }),
-    addCommit(count, durationMs) {
+    addFault: (kind: FaultKind): void => faults.inc({ kind }),
+    /** Counts a commit that succeeded. */
+    addCommit: (count: number, durationMs: number): void => {
       commitPlants.observe(count);
       commitDurations.observe(durationMs / 1000);
     },
@@ -173,11 +164,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** A server of metrics. */
 export interface MetricsServer {
-  /** URL of the metrics. */
   readonly url: string;
-  /** Stops at once. */
+  /** Stops at once, also in the middle of a response. */
   close(): void;
 }
 
@@ -203,15 +192,18 @@ export async function openMetricsServer(
   /** Oldest first. */
   const connections = new Set<Socket>();
   const served = new WeakSet<Duplex>();
-  const { host } = address;
-  const httpServer = createServer(({ headers, method = "", socket, url = "" }, response) => {
-    if (served.has(socket)) return;
-    served.add(socket);
-    // A foreign name server can point its name to this machine (DNS rebinding).
-    const asked = { headers: { host: headers.host } };
-    const isForeign =
-      isLoopback(host) && findPublicUrl(asked, { url: localUrl, host }) === undefined;
-    void respond(method, isForeign ? undefined : url, response, metrics);
+  const httpServer = createServer((request, response) => {
+    if (served.has(request.socket)) return;
+    served.add(request.socket);
+    void answer(request, metrics, address.host).then(([status, body]) => {
+      response.writeHead(status, {
+        "Content-Type": status === 200 ? metrics.contentType : "text/plain",
+        "Content-Length": Buffer.byteLength(body),
+        Connection: "close",
+        ...(status === 405 && { Allow: "GET, HEAD" }),
+      });
+      response.end(body);
+    });
   });
   httpServer.on("clientError", (_, stream) => stream.destroy());
   const server = createTcpServer({ allowHalfOpen: true }, (socket) => {
@@ -236,29 +228,19 @@ export async function openMetricsServer(
   return { url: `${origin}/metrics`, close };
 }
 
-/** @param url undefined under a foreign name */
-async function respond(
-  method: string,
-  url: string | undefined,
-  response: ServerResponse,
+async function answer(
+  { headers, method, url }: IncomingMessage,
   metrics: Metrics,
-): Promise<void> {
-  const send = (status: number, type: string, body: string): void => {
-    response.writeHead(status, {
-      "Content-Type": type,
-      "Content-Length": Buffer.byteLength(body),
-      Connection: "close",
-      ...(status === 405 && { Allow: "GET, HEAD" }),
-    });
-    response.end(body);
-  };
-  if (url === undefined) send(404, "text/plain", "use localhost or an address\n");
-  else if (url !== "/metrics") send(404, "text/plain", "GET /metrics\n");
-  else if (method !== "GET" && method !== "HEAD") send(405, "text/plain", "GET /metrics\n");
-  else {
-    await metrics.render().then(
-      (text) => send(200, metrics.contentType, text),
-      () => send(500, "text/plain", ""),
-    );
-  }
+  host: string,
+): Promise<readonly [status: number, body: string]> {
+  // A foreign name server can point its name to this machine (DNS rebinding).
+  const asked = { headers: { host: headers.host } };
+  const isForeign = isLoopback(host) && findPublicUrl(asked, { url: localUrl, host }) === undefined;
+  if (isForeign) return [404, "use localhost or an address\n"];
+  if (url !== "/metrics") return [404, "GET /metrics\n"];
+  if (method !== "GET" && method !== "HEAD") return [405, "GET /metrics\n"];
+  return metrics.render().then(
+    (text) => [200, text],
+    () => [500, ""],
+  );
 }

@@ -6,10 +6,10 @@ import { Admission, type ServerLoad } from "./admission.ts";
 import { createHandler, type HandlerOptions } from "./handler.ts";
 import { FetchTransport, type ServerFetch } from "./http/fetch-transport.ts";
 import {
+  type HttpServer,
   type HttpServerOptions,
   openHttpServer,
   type ServerContext,
-  type TlsCertificate,
 } from "./http/http-server.ts";
 import type { Journal } from "./journal.ts";
 import { PageQueue } from "./page-queue.ts";
@@ -26,13 +26,7 @@ export interface PlantServer {
   readonly fetch: ServerFetch;
   /** Starts to serve. Up to 256 creates that arrive earlier wait, further ones get 50301. */
   start(backend: ServerBackend): void;
-  /**
-   * Uses another certificate for new connections.
-   *
-   * @throws an OpenSSL error for an invalid certificate; the current one stays in use
-   */
-  setCertificate(certificate: TlsCertificate): void;
-  /** Returns the current load. */
+  readonly setCertificate: HttpServer["setCertificate"];
   readLoad(): ServerLoad;
   /** Resolves with the reason for which it is not ready, or with undefined if it is. */
   readonly checkReadiness: ReadinessCheck;

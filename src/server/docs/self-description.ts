@@ -7,18 +7,9 @@ import type { ServerRequest } from "../request.ts";
 import type { ServerResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";
 
-/** Describes a server to programs and to people, under the names of the server only: a RequestError `noSuchPath` for any other. */
-export interface SelfDescription {
-  /** Responds with the OpenAPI document. Its URL is the one that the client used. */
-  describe(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse | RequestError>;
-  /** Responds with the page, which asks for a token. */
-  show(request: AskedRequest, storeKind?: StoreKind): Promise<ServerResponse | RequestError>;
-}
-
 /** The part of a request that says under which name the server was asked. */
 type AskedRequest = Pick<ServerRequest, "headers" | "isOfProgram">;
 
-/** A server that describes itself. */
 export interface DescribedPlantServer extends PageServer, PublicUrlOptions {}
 
 /** URLs and names of a server. */
@@ -35,34 +26,41 @@ interface PublicUrlOptions {
 const maxRemembered = 16;
 
 /** Creates the descriptions of one server. Their code is loaded with the first request. */
-export function createSelfDescription(server: DescribedPlantServer): SelfDescription {
-  const responses = new Map<string, ServerResponse>();
-  const remember = (key: string, create: () => ServerResponse): ServerResponse => {
+export function createSelfDescription(server: DescribedPlantServer) {
+  return {
+    /** Responds with the OpenAPI document. */
+    describe: createDescription(server, async (described) => {
+      const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
+      const body = toOpenApiJson(createOpenApiDocument(described));
+      return { status: 200, body, headers: [] };
+    }),
+    /** Responds with the page. */
+    show: createDescription(server, async (described) => {
+      const { toPageResponse } = await import("./page.ts");
+      return toPageResponse(described);
+    }),
+  };
+}
+
+/** Describes a server with the URL that the client used, under the names of the server only. */
+function createDescription(
+  server: DescribedPlantServer,
+  create: (server: PageServer) => Promise<ServerResponse>,
+) {
+  const responses = new Map<string, Promise<ServerResponse>>();
+  return async (
+    request: AskedRequest,
+    storeKind?: StoreKind,
+  ): Promise<ServerResponse | RequestError> => {
+    const url = findPublicUrl(request, server);
+    if (url === undefined) return toNameError(request);
+    const key = `${storeKind} ${url}`;
     const known = responses.get(key);
     if (known !== undefined) return known;
     if (responses.size >= maxRemembered) responses.clear();
-    const response = create();
+    const response = create({ ...server, url, storeKind });
     responses.set(key, response);
     return response;
-  };
-  return {
-    async describe(request, storeKind) {
-      const url = findPublicUrl(request, server);
-      if (url === undefined) return toNameError(request);
-      const { createOpenApiDocument, toOpenApiJson } = await import("../../core/openapi.ts");
-      return remember(`description ${storeKind} ${url}`, () => ({
-        status: 200,
-        body: toOpenApiJson(createOpenApiDocument({ ...server, url, storeKind })),
-        headers: [],
-      }));
-    },
-    async show(request, storeKind) {
-      const url = findPublicUrl(request, server);
-      if (url === undefined) return toNameError(request);
-      const { toPageResponse } = await import("./page.ts");
-      const create = () => toPageResponse({ ...server, url, storeKind });
-      return remember(`page ${storeKind} ${url}`, create);
-    },
   };
 }
 

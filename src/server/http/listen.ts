@@ -1,12 +1,12 @@
 /** Listens at an address and a port, at the path of a Unix socket, or on a socket that another process has opened. */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { fstatSync, linkSync, lstatSync, unlinkSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { type AddressInfo, connect, type ListenOptions, type Server } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { maxSocketPathBytes } from "../../core/base-url.ts";
 
-/** Address to listen at. */
 export interface ListenAddress {
   /** Name or address. The server listens at no other address. */
   readonly host: string;
@@ -56,17 +56,12 @@ export async function listen(
   return { origin: `unix:${resolve(socketPath)}`, host: undefined };
 }
 
-function startListening(
+async function startListening(
   server: Server,
   address: ListenOptions | { readonly fd: number },
 ): Promise<void> {
-  return new Promise((settle, reject) => {
-    server.once("error", reject);
-    server.listen(address, () => {
-      server.off("error", reject);
-      settle();
-    });
-  });
+  server.listen(address);
+  await once(server, "listening");
 }
 
 /**
@@ -115,14 +110,15 @@ function createListenError(code: string): Error {
 async function isLeftOver(socketPath: string): Promise<boolean> {
   const stats = await lstat(socketPath).catch(() => undefined);
   if (stats?.isSocket() !== true) return false;
-  return new Promise((settle) => {
-    const socket = connect({ path: socketPath });
-    socket.once("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ECONNREFUSED"));
-    socket.once("connect", () => {
-      socket.destroy();
-      settle(false);
-    });
-  });
+  const socket = connect({ path: socketPath });
+  try {
+    await once(socket, "connect");
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ECONNREFUSED";
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Node does not report the path of a socket that it did not open; Linux lists all paths. @returns "" if unknown */
