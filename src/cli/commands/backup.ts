@@ -1,6 +1,6 @@
 /** The commands `backup`, `verify` and `restore`. */
 import { resolve } from "node:path";
-import type { FileWork } from "../../store/file-work.ts";
+import type { RestoreOptions } from "../../store/file-work.ts";
 import { backupStore, restoreStore, verifyStore } from "../../store/open-store.ts";
 import { parseStoreUrl, storeForms } from "../../store/store-url.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";
@@ -133,11 +133,7 @@ function toPlantCount(count: number): string {
   return `${count.toLocaleString("en")} plant${count === 1 ? "" : "s"}`;
 }
 
-/** A copy, and how the end of its use of signals is reported. */
-interface CopyWork extends FileWork {
-  /** Gives signals their default effect again, once the files are changed. */
-  readonly onReplaced: () => void;
-}
+type CopyWork = Omit<RestoreOptions, "isForced" | "onChecked">;
 
 /**
  * Copies a file with progress, and reports it. SIGINT and SIGTERM remove what was written so far. An engine may not

@@ -55,8 +55,11 @@ export function readKnownCredential(
   configDirectory: string,
   origin: string,
 ): SavedToken | undefined {
-  const saved = readCredentialFile(toTokenFile(configDirectory, origin));
-  return saved?.origin === origin ? saved : undefined;
+  const path = toTokenFile(configDirectory, origin);
+  const saved = readConfigFile(path);
+  if (saved === undefined) return undefined;
+  if (!isSavedToken(saved)) throw broken(path, "saved token");
+  return saved.origin === origin ? saved : undefined;
 }
 
 /** Lists the origins with a saved token, by the names of the files. */
@@ -99,12 +102,6 @@ export async function removeToken(configDirectory: string, origin: string): Prom
       cause: error,
     });
   }
-}
-
-function readCredentialFile(path: string): SavedToken | undefined {
-  const saved = readConfigFile(path);
-  if (saved === undefined || isSavedToken(saved)) return saved;
-  throw broken(path, "saved token");
 }
 
 function assertPrivate(path: string, { platform }: Platform): void {

@@ -56,7 +56,9 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
   // An empty variable counts as unset; an empty flag does not.
   const variable = readVariable(option, io);
   if (variable !== undefined) {
-    assertPath(option, variable, io);
+    // A flag may have a relative path, because a shell has read it.
+    const path = option.isFile ? variable : option.findPath?.(variable);
+    if (path !== undefined && path !== "-") assertEnvironmentPath(env, path, io);
     return { value: parseText(env, variable, type), source: env };
   }
   const fallback =
@@ -73,13 +75,6 @@ export function readVariable({ env = "" }: Option<unknown>, io: Io): string | un
 /** Checks for the value that Kubernetes gives `PLANTSTORE_PORT` in each container, for a service of the name `plantstore`. */
 export function isServiceAddress(value: string): boolean {
   return /^(?:tcp|udp|sctp):\/\//.test(value);
-}
-
-/** A flag may have a relative path, because a shell has read it. */
-function assertPath(option: Option<unknown>, variable: string, io: Io): void {
-  const { env = "", isFile, findPath } = option;
-  const path = isFile ? variable : findPath?.(variable);
-  if (path !== undefined && path !== "-") assertEnvironmentPath(env, path, io);
 }
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */

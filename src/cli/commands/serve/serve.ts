@@ -18,9 +18,9 @@ import { type OutputStream, writeText } from "../../io.ts";
 import { assertStorePath, makeDefaultDirectory } from "../../store-access.ts";
 import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
-import { type FirstToken, provideToken } from "./first-token.ts";
+import { provideToken } from "./first-token.ts";
 import { openLogOutput } from "./log-output.ts";
-import { readServeOptions, type ServeOptions, type ServerRun } from "./serve-options.ts";
+import { readServeOptions, type ServerRun } from "./serve-options.ts";
 import { isStartedByNpm, printStart } from "./start-messages.ts";
 
 export async function runServe({ flags, io, terminal }: Run): Promise<void> {
@@ -137,7 +137,8 @@ async function serveStore(
     const token = await provideToken(options, server, store, io);
     server.start({ store, authenticator });
     await printStart({ url: server.url, host: server.host, token, seeded }, run);
-    await writeText(io.stdout, `${toStartLine(server.url, token, options)}\n`);
+    const report = { url: server.url, ...(token.kind === "issued" && { token: token.token }) };
+    await writeText(io.stdout, `${options.json ? JSON.stringify(report) : server.url}\n`);
     if (!stop.aborted) await once(stop, "abort");
     await drain(server, run);
     log.message("info", "Stopping: waiting for requests in flight");
@@ -145,11 +146,6 @@ async function serveStore(
     await server.close(run.options.shutdownTimeoutMs);
     await authenticator.flushUses();
   }
-}
-
-function toStartLine(url: string, token: FirstToken, { json }: ServeOptions): string {
-  if (!json) return url;
-  return JSON.stringify({ url, ...(token.kind === "issued" && { token: token.token }) });
 }
 
 async function openServer(

@@ -83,16 +83,12 @@ export async function reload(run: ServerRun): Promise<void> {
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** @throws an OpenSSL error for a certificate after the first that is invalid */
-function parseCertificates(pem: string): X509Certificate[] {
-  return (pem.match(pemCertificate) ?? []).map((each) => new X509Certificate(each));
-}
-
 const orderAdvice = "begin with the certificate of the server, and put its issuer after each one";
 
 /** Describes why clients may not find the way from a certificate to an authority: most of them fetch no certificates. */
 function findChainProblem(pem: string, file: string): string | undefined {
-  const [server, ...others] = parseCertificates(pem);
+  const certificates = pem.match(pemCertificate) ?? [];
+  const [server, ...others] = certificates.map((each) => new X509Certificate(each));
   let isInOrder = true;
   for (let last = server; last !== undefined && last.issuer !== last.subject;) {
     const index = others.findIndex((each) => last?.checkIssued(each));
