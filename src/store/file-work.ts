@@ -1,7 +1,7 @@
 /** What a backup, a check and a restore of a store take and return. */
 
 /** How a long operation on files is watched and stopped. */
-export interface FileWork {
+interface FileWork {
   /** Removes what was written so far at once. An engine that cannot be stopped continues: end the process. */
   readonly signal: AbortSignal;
   /** Is called before the copy starts, with a function that returns its size so far in bytes. */
