@@ -85,7 +85,7 @@ it.runIf(process.platform === "linux")(
   "large plants are created in bounded memory",
   async () => {
     function* largePlants(): Generator<string> {
-      for (let id = 1; id <= 2000; id++) yield `{"id":${id},"name":"${"x".repeat(100_000)}"}\n`;
+      for (let id = 1; id <= 4000; id++) yield `{"id":${id},"name":"${"x".repeat(100_000)}"}\n`;
     }
     const env = { PLANTSTORE_TOKEN: token };
     const server = await serveBinary(["--store", "memory:"], { env });
@@ -96,10 +96,10 @@ it.runIf(process.platform === "linux")(
     run.child.stdout.on("data", (text: string) => (lines += text.split("\n").length - 1));
     const peakMegabytes = await watchMemory(run);
     expect(await run.finished).toMatchObject({ code: 0, stderr: "" });
-    expect(lines).toBe(2000);
-    // 150 on a busy machine with Node 20; Node 26 alone takes a third more.
+    expect(lines).toBe(4000);
+    // Of 400. 150 to 230 on a busy machine with Node 20; Node 26 alone takes a third more.
     expect(peakMegabytes).toBeGreaterThan(40);
-    expect(peakMegabytes).toBeLessThan(220);
+    expect(peakMegabytes).toBeLessThan(280);
   },
   180_000,
 );

@@ -193,6 +193,8 @@ async function send(url) {
   },
 );
 
+const jestArguments = ["--experimental-vm-modules", join(modules, "jest/bin/jest.js")];
+
 /** Runs Jest on CommonJS in a project with examples of the manual, and files besides. */
 async function runJest(examples: readonly string[], files: Readonly<Record<string, string>>) {
   const packages = { jest: join(modules, "jest") };
@@ -200,7 +202,7 @@ async function runJest(examples: readonly string[], files: Readonly<Record<strin
   const all = { "package.json": "{}", ...files };
   for (const file of examples) Object.assign(all, { [file]: readExample(file) });
   const directory = await createProject(all, { ...packages, ...environment });
-  return runNode(directory, ["--experimental-vm-modules", join(modules, "jest/bin/jest.js")]);
+  return runNode(directory, [...jestArguments, "--testTimeout=60000"]);
 }
 
 /** A test of a page, which sends a plant to the store that Jest has started. */
@@ -247,7 +249,6 @@ test("creates in a new file, and fails once the server has stopped", async () =>
 it("the library works in Jest", { timeout: 120_000 }, async () => {
   const jest = join(modules, "jest");
   const directory = await createProject({ "plants.test.js": jestTest }, { jest });
-  const args = ["--experimental-vm-modules", join(jest, "bin/jest.js"), "--transform={}"];
-  const { stderr } = await runNode(directory, args);
+  const { stderr } = await runNode(directory, [...jestArguments, "--transform={}"]);
   expect(stderr).toMatch(/Tests: +1 passed/);
 });
