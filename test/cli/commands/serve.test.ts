@@ -367,6 +367,12 @@ it("a store at any free port warns that no client knows its token, unless --json
   expect((await serveOnce(["--port", "0", "--json"])).stderr).not.toContain("no client knows");
 });
 
+it("the warning that no client knows the token names a store that is not the default", async () => {
+  const store = `sqlite:${join(home, "other.db")}`;
+  const { stderr } = await serveOnce(["--port", "0", "--store", store]);
+  expect(stderr).toContain(` token issue --store ${store}\\" issues another one`);
+});
+
 it.each([["--ephemeral"], ["--demo"], ["--store", "memory:"]])(
   "%s %s: does not start if nobody would know its token",
   async (...args) => {

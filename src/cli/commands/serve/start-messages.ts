@@ -130,7 +130,8 @@ async function listWarnings(
     );
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
-    const issue = `"${toInvocation(io)} token issue" issues another one`;
+    const command = `${toInvocation(io)} token issue${toStoreFlag(options.store, io)}`;
+    const issue = `"${command}" issues another one`;
     warnings.push(`no client knows the token of this server: ${issue}`);
   }
   if (options.isDemo) {
