@@ -85,7 +85,7 @@ function createUnknownType(url: string): StoreError {
   const type = quoteInput(scheme ?? (url.includes(":") ? "" : url));
   if (/^(?:https?|unix):/.test(url)) {
     return createUnusable(
-      `"${type}" is for the URL of a server, but a store is opened without one: run this on the machine of the server, and use ${usage}`,
+      `"${type}" is for the URL of a server: pass it with --url, if the command has it, or run this on the machine of the server with ${usage}`,
     );
   }
   const [, path] = /^(?:file:|sqlite3?:)?([^:]+)$/i.exec(url) ?? [];

@@ -44,6 +44,10 @@ describe("parseStoreUrl", () => {
     [" postgres://user:secret@host/db", /^unknown store type " postgres:": remove (?!.*secret)/],
     ["user@host:secret/db", /^unknown store type "": use sqlite:PATH(?!.*secret)/],
     ["sqlite:postgres://user:secret@host/db", "sqlite: needs the path of a file, not a URL"],
+    [
+      "https://user:secret@host",
+      /^"https:" is for the URL of a server: pass it with --url, (?!.*secret)/,
+    ],
     ["mysql://user:secret@host/db", /^unknown store type "mysql:": use sqlite:PATH/],
   ])("rejects %s with advice", (url, message) => {
     expect(() => parseStoreUrl(url)).toThrow(
