@@ -83,6 +83,18 @@ describe("with a plant store, conform", () => {
     expect(exitCode).toBe(0);
   });
 
+  it("detects a server with all operations, unless the flag says otherwise", async () => {
+    await using other = await startServer({ operations: "all", corsOrigins: ["*"] });
+    const args = ["--url", other.url, "--yes"];
+    const { exitCode, stdout } = await run(args);
+    expect(stdout).toMatch(/^http.*, operations all, status mode contract\n/);
+    expect(stdout).not.toContain("  fail  ");
+    expect(exitCode).toBe(0);
+    const { exitCode: otherCode, stdout: table } = await run([...args, "--operations", "create"]);
+    expect(table).toContain("fail  GET is not allowed on /plants, and Allow names POST\n");
+    expect(otherCode).toBe(8);
+  });
+
   it("requires the status mode of the flag", async () => {
     const args = ["--url", server.url, "--yes", "--status-mode", "http"];
     const { exitCode, stdout } = await run(args);

@@ -40,8 +40,8 @@ const usage = [
   "  --cacert FILE       certificates of trusted authorities, in PEM",
   "  --status-mode MODE  status of failures: contract (400) or http",
   "                      (default: as the server describes itself)",
-  "  --operations SET    operations of the server: create (default), or all, which also",
-  "                      lists and deletes plants",
+  "  --operations SET    operations of the server: create, or all, which also lists and",
+  "                      deletes plants (default: as the server describes itself)",
   "  --first-id ID       first id of the plants to write: 15 digits (default: random)",
   `  --timeout TIME      maximum time for each connection (default: ${timeoutMs.type.format(timeoutMs.default)})`,
   "  --json              print one line of JSON for each rule",
@@ -58,7 +58,7 @@ interface Options {
   readonly tokenFile: string | undefined;
   readonly cacert: string | undefined;
   readonly statusMode: StatusMode | undefined;
-  readonly operations: OperationSet;
+  readonly operations: OperationSet | undefined;
   readonly firstId: bigint;
   readonly timeoutMs: number;
   readonly json: boolean;
@@ -96,7 +96,7 @@ export async function runConform(argv: readonly string[], io: Io): Promise<numbe
 function parseOptions(argv: readonly string[]): Options | undefined {
   const flags = readFlags(argv);
   if (flags.help) return undefined;
-  const { url, timeout, "status-mode": mode, "first-id": firstId, operations = "create" } = flags;
+  const { url, timeout, "status-mode": mode, "first-id": firstId, operations: set } = flags;
   if (url === undefined) throw wrongUsage("--url is missing: it has no default");
   return {
     url: parseText("--url", url, baseUrl),
@@ -104,7 +104,7 @@ function parseOptions(argv: readonly string[]): Options | undefined {
     tokenFile: flags["token-file"],
     cacert: flags.cacert,
     statusMode: mode === undefined ? undefined : parseText("--status-mode", mode, modeType),
-    operations: parseText("--operations", operations, choice<OperationSet>(operationSets)),
+    operations: set === undefined ? undefined : parseText("--operations", set, setType),
     firstId: firstId === undefined ? chooseFirstId() : parseFirstId(firstId),
     timeoutMs:
       timeout === undefined ? timeoutMs.default : parseText("--timeout", timeout, timeoutMs.type),
@@ -114,6 +114,7 @@ function parseOptions(argv: readonly string[]): Options | undefined {
 }
 
 const modeType = choice<StatusMode>(statusModes);
+const setType = choice<OperationSet>(operationSets);
 
 function readFlags(argv: readonly string[]) {
   const text = { type: "string" } as const;
@@ -174,16 +175,15 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
   await warnAboutPlaintext(url, terminal);
   const ca = options.cacert && (await readAuthorities(options.cacert, io, signal));
   const target = { url, ca, token: found.token, timeoutMs: options.timeoutMs, signal };
-  const statusMode =
-    options.statusMode ??
-    (await terminal.showWhile(
-      () => `waiting for ${url}`,
-      () => findStatusMode(target),
-    ));
+  const described = await terminal.showWhile(
+    () => `waiting for ${url}`,
+    () => readDescription(target),
+  );
+  const { statusMode = described.statusMode, operations = described.operations } = options;
   const runOptions: RunOptions = { ...target, statusMode, firstId };
   await assertAccepted(runOptions, found.source);
 
-  const rules = listRules(options.operations);
+  const rules = listRules(operations);
   const lastId = firstId + BigInt(rules.length * idsPerRule) - 1n;
   await terminal.note(`conform writes plants to ${url}, and the service cannot delete them:`);
   await terminal.note(
@@ -198,39 +198,53 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
     () => `${done} of ${rules.length} rules`,
     () => runRules(rules, runOptions, () => void (done += 1)),
   );
-  await printReport(results, { ...options, statusMode, token: found.token }, { io, terminal });
+  await printReport(
+    results,
+    { ...options, operations, statusMode, token: found.token },
+    { io, terminal },
+  );
   const isKept = results.every(({ problem }) => problem === undefined);
   return (isKept ? exitCodes.done : exitCodes.someMissing).code;
 }
 
+/** What a server says about itself. */
+type Described = Pick<RunOptions, "statusMode"> & { readonly operations: OperationSet };
+
 /**
- * Finds out which status a server sends with a failure: reads `/openapi.json` at its root.
+ * Reads which status a server sends with a failure, and its operations, from `/openapi.json` at its root.
  *
- * @returns `http` if it documents status 422 for a create; `contract` otherwise, and without a readable description
+ * @returns `http` if it documents status 422 for a create, and `all` if it documents lists and deletes; otherwise, and
+ * without a readable description, `contract` and `create`
  * @throws UnavailableError if no connection can be opened
  */
-async function findStatusMode(target: Target): Promise<StatusMode> {
+async function readDescription(target: Target): Promise<Described> {
   const { signal } = target;
   const url = joinPath(toEndpoint(target.url).origin, "/openapi.json");
   try {
     const { body } = await post({ ...target, url, method: "GET", headers: {}, body: "" });
-    const description = JSON.parse(new TextDecoder().decode(body)) as Description | null;
-    const responses = description?.paths?.["/plants"]?.post?.responses;
-    return responses?.["422"] === undefined ? "contract" : "http";
+    const { paths } = (JSON.parse(new TextDecoder().decode(body)) ?? {}) as Description;
+    const plants = paths?.["/plants"];
+    const isHttp = plants?.post?.responses?.["422"] !== undefined;
+    const isAll = plants?.get !== undefined && paths?.["/plants/{id}"]?.delete !== undefined;
+    return { statusMode: isHttp ? "http" : "contract", operations: isAll ? "all" : "create" };
   } catch (error) {
     signal.throwIfAborted();
     const isUnreachable =
       error instanceof UnavailableError && /^(?:refused|unknownHost|insecure)$/.test(error.reason);
     const isDescribed = error instanceof UnavailableError || error instanceof NotAPlantStoreError;
     if (isUnreachable || !(isDescribed || error instanceof SyntaxError)) throw error;
-    return "contract";
+    return { statusMode: "contract", operations: "create" };
   }
 }
 
 /** The part of an OpenAPI document that is read. Any part of it may be missing. */
 interface Description {
   readonly paths?: {
-    readonly "/plants"?: { readonly post?: { readonly responses?: Record<string, unknown> } };
+    readonly "/plants"?: {
+      readonly get?: unknown;
+      readonly post?: { readonly responses?: Record<string, unknown> };
+    };
+    readonly "/plants/{id}"?: { readonly delete?: unknown };
   };
 }
 

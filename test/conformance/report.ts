@@ -1,6 +1,7 @@
 /** Prints the results of a run: a table, or a line of JSON for each rule. */
 import { type Io, writeText } from "../../src/cli/io.ts";
 import type { Terminal } from "../../src/cli/terminal/terminal.ts";
+import type { OperationSet } from "../../src/core/contract.ts";
 import type { StatusMode } from "../../src/core/errors.ts";
 import type { Conversation } from "./conversation.ts";
 import type { RuleGroup } from "./rule.ts";
@@ -11,6 +12,7 @@ import { toEscapedLines, toRedactedText, toSafeLine } from "./transcript.ts";
 /** Options for the report. */
 interface ReportOptions {
   readonly url: string;
+  readonly operations: OperationSet;
   readonly statusMode: StatusMode;
   /** Never printed. */
   readonly token: string;
@@ -49,9 +51,9 @@ async function toTable(
   options: ReportOptions,
   { io, terminal }: Streams,
 ): Promise<readonly string[]> {
-  const { url, statusMode, token } = options;
+  const { url, operations, statusMode, token } = options;
   const palette = await terminal.loadPalette(io.stdout);
-  const lines = [`${url}, status mode ${statusMode}`];
+  const lines = [`${url}, operations ${operations}, status mode ${statusMode}`];
   let lastTitle = "";
   for (const result of results) {
     const { rule, problem, conversations } = result;

@@ -94,7 +94,14 @@ export const errorRules: readonly Rule[] = [
     receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),
     thenEnds: true,
   }),
-  ...["GET", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => ({
+  rule("OPTIONS is not allowed on /plants without CORS, and Allow names POST", {
+    send: { ...createFern(), method: "OPTIONS" },
+    receive: error("noSuchMethod", {
+      headers: { Allow: /\bPOST\b/ },
+      or: { status: 204, headers: { Allow: /\bPOST\b/ } },
+    }),
+  }),
+  ...["GET", "PUT", "PATCH", "DELETE"].map((method) => ({
     ...rule(`${method} is not allowed on /plants, and Allow names POST`, {
       send: { ...create(fernBody), method },
       receive: error("noSuchMethod", { headers: { Allow: /\bPOST\b/ } }),
