@@ -72,7 +72,7 @@ function toRows(
   if (socketFd !== undefined) add("Socket", "passed to this process (LISTEN_FDS)");
   if (seeded !== undefined) {
     const { created, unchanged, replaced } = seeded;
-    add("Seeds", `${created} plants created, ${unchanged} unchanged, ${replaced} replaced`);
+    add("Seeds", `created ${created}, unchanged ${unchanged}, replaced ${replaced}`);
   }
   if (operations === "all") add("Serves", "create, list and delete (--operations all)");
   if (statusMode === "http") {

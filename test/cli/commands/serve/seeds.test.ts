@@ -60,7 +60,7 @@ it("loads files of several formats before the first request", async () => {
   const seeds = ["a b.ndjson", "array.json", "table.csv", "semicolons.csv"];
   const flags = seeds.flatMap((name) => ["--seed", join(home, name)]);
   const { url, stderr } = await serve(["--store", "memory:", ...flags]);
-  expect(stderr()).toContain("Seeds: 5 plants created, 0 unchanged, 0 replaced");
+  expect(stderr()).toContain("Seeds: created 5, unchanged 0, replaced 0");
   expect(await create(url, '{"id":9007199254740993,"name":"fern"}')).toBe("unchanged");
   expect(await create(url, '{"id":4,"name":"rose","tag":"bush"}')).toBe("unchanged");
 });
@@ -70,7 +70,7 @@ it("loads the file that the environment names", async () => {
   const { stderr } = await serve(["--store", "memory:"], {
     env: { ...env, PLANTSTORE_SEED: join(home, "plants.ndjson") },
   });
-  expect(stderr()).toContain("Seeds: 2 plants created");
+  expect(stderr()).toContain("Seeds: created 2,");
 });
 
 describe("with a durable store", () => {
@@ -81,7 +81,7 @@ describe("with a durable store", () => {
     const first = await serve([...flags, ...seed]);
     await first.stop();
     const second = await serve([...flags, ...seed]);
-    expect(second.stderr()).toContain("Seeds: 0 plants created, 2 unchanged, 0 replaced");
+    expect(second.stderr()).toContain("Seeds: created 0, unchanged 2, replaced 0");
   });
 
   it("leaves no store behind after a broken seed", async () => {
@@ -102,7 +102,7 @@ describe("with a durable store", () => {
     const result = await runCli(["serve", "--port", "0", ...argv], { home, env });
     expect(result).toExit(5, /b\.csv: record 1 at line 2: id 2 belongs to a different plant/);
     const replacing = await serve([...argv, "--on-conflict", "replace"]);
-    expect(replacing.stderr()).toContain("Seeds: 0 plants created, 0 unchanged, 1 replaced");
+    expect(replacing.stderr()).toContain("Seeds: created 0, unchanged 0, replaced 1");
   });
 
   it.each([
@@ -122,7 +122,7 @@ describe("with a durable store", () => {
 describe("with a store in memory", () => {
   it("reads standard input", async () => {
     const { stderr } = await serve(["--store", "memory:", "--seed", "-"], { stdin: ferns });
-    expect(stderr()).toContain("Seeds: 2 plants created");
+    expect(stderr()).toContain("Seeds: created 2,");
   });
 
   it("reads a named pipe", async () => {
@@ -134,7 +134,7 @@ describe("with a store in memory", () => {
       serve(["--store", "memory:", "--seed", pipe]),
       once(writer, "close"),
     ]);
-    expect(stderr()).toContain("Seeds: 2 plants created");
+    expect(stderr()).toContain("Seeds: created 2,");
   });
 
   it("stops on a signal while it waits for a seed, without serving", async () => {
@@ -223,6 +223,6 @@ it("100,000 plants are loaded and stored before the first request", async () => 
   const flags = ["--store", `sqlite:${join(home, "plants.db")}`];
   const args = [...flags, "--seed", join(home, "plants.ndjson")];
   const { url, stderr } = await serve(args, { terminals: allTerminals });
-  expect(stderr()).toContain("100000 plants created, 0 unchanged");
+  expect(stderr()).toContain("created 100000, unchanged 0");
   expect(await create(url, '{"id":99999,"name":"fern"}')).toBe("unchanged");
 });
