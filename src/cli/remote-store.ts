@@ -24,7 +24,7 @@ import {
   toResponseError,
 } from "./command-failure.ts";
 import type { Run } from "./command.ts";
-import { findToken } from "./config/token-source.ts";
+import { findToken, type FoundToken } from "./config/token-source.ts";
 import { isStandardInput } from "./id-input.ts";
 import { serverOptions } from "./options/local.ts";
 import { bulkRetryOption } from "./options/remote.ts";
@@ -160,21 +160,22 @@ export async function useServer<T>(
   }
   const reading = signal ?? new AbortController().signal;
   const ca = await findAuthorities({ url, cacert }, io, reading);
-  let tokenSource: string | undefined;
+  let found: FoundToken | undefined;
   try {
-    const { token, source } = await findToken(tokenFile, url, io, reading);
-    tokenSource = source;
+    found = await findToken(tokenFile, url, io, reading);
     await warnAboutPlaintext(url, terminal);
-    const request = toCreateRequest(url, token, ca);
+    const request = toCreateRequest(url, found.token, ca);
     return await useAndClose(await openConnections(request, isMany, timeoutMs), ({ post }) =>
       work(new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run)),
     );
   } catch (failure) {
-    const error = toServerError(failure, { url, source: run, tokenSource }, deletes);
+    const error = toServerError(failure, { url, source: run, tokenSource: found?.source }, deletes);
     if (!(error instanceof CommandError && placeExits.includes(error.exit))) throw error;
     const { exit, message, number, hints } = error;
     const login = `run "plantstore login --url ${toShellWord(url)}"`;
-    const ownHints = number !== undefined && isForLogin(number) ? [login] : [];
+    // A login changes nothing for a token from a variable or a file, which has precedence.
+    const needsLogin = found?.isSaved && number !== undefined && isForLogin(number);
+    const ownHints = needsLogin ? [login] : [];
     const allHints = [...hints, ...ownHints, ...toLocalHints(run, place)];
     throw new CommandError(exit, message, { cause: error, hints: allHints, number });
   }

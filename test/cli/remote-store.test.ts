@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min, type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
 import { errorResponse, json, openScriptedServer } from "../client/scripted-server.ts";
+import { saveCredential } from "../helpers/credentials.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { containing, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -111,6 +112,17 @@ describe("the server", () => {
     const { exitCode, stderr } = await runCli(args);
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`${home}/token`);
+    expect(stderr).not.toContain("plantstore login");
+  });
+
+  it("rejects a saved token: exit code 4, with the command that replaces it", async () => {
+    const { url } = await startAll([fern]);
+    const config = await createTemporaryDirectory();
+    await saveCredential(config, { origin: url, token: "of-my-own" });
+    const { exitCode, stderr } = await runCli(["list", "--url", url], {
+      env: { PLANTSTORE_CONFIG_DIR: config },
+    });
+    expect(exitCode).toBe(4);
     expect(stderr).toContain(`\nrun "plantstore login --url ${url}"\n`);
   });
 
