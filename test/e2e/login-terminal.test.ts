@@ -88,7 +88,7 @@ describe("ending the question", () => {
     ["Ctrl-C", "\u0003", 130, "error: stopped by SIGINT: nothing was saved"],
     ["Ctrl-C in the middle of a token", "pst_4fGh\u0003", 130, "error: stopped by SIGINT"],
     ["Ctrl-D", "\u0004", 4, "error: no token was typed"],
-    ["Enter", "\r", 4, "error: the token is empty"],
+    ["Enter", "\r", 4, "error: the token from the terminal is empty"],
   ])("with %s restores the terminal", async (_key, keys, exitCode, message) => {
     await using server = await startServer();
     const login = await startLogin(server.url);

@@ -130,7 +130,7 @@ describe("with closed streams,", () => {
     await using server = await startServer();
     const { code, stderr } = await runShell(`plantstore login --url ${server.url} <&-`);
     expect(code).toBe(4);
-    expect(stderr).toContain("error: the token is empty\n");
+    expect(stderr).toContain("error: the token from standard input is empty\n");
   });
 });
 

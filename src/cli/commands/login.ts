@@ -156,7 +156,7 @@ async function readToken(
           () => readTokenFile(path, io, signal),
         );
   const problem = findTokenProblem(found.token);
-  if (problem) throw new CommandError("tokenRejected", `the token ${problem}`);
+  if (problem) throw new CommandError("tokenRejected", `the token from ${found.source} ${problem}`);
   return found;
 }
 

@@ -147,7 +147,7 @@ describe("login", () => {
   ])("rejects the token %j without sending it", async (token, complaint) => {
     const server = await openScriptedServer(errorResponse(40100));
     const result = await login(server.url, token);
-    expect(result).toExit(4, containing(`error: the token ${complaint}`));
+    expect(result).toExit(4, containing(`error: the token from standard input ${complaint}`));
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     await expectNothingSaved(server.url);
