@@ -19,14 +19,14 @@ export function isStandardInput(operands: readonly string[]): boolean {
  * of a JSON object, or a table of plants. Ignores blank lines.
  */
 export async function* readIds(
-  { io, terminal }: Pick<Run, "io" | "terminal">,
+  { io, terminal, command }: Pick<Run, "io" | "terminal" | "command">,
   signal: AbortSignal,
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
   const { createRecordReader, InputSyntaxError } = await import("../records/json-reader.ts");
   const chunks = readInputChunks("-", io, signal);
   const start = await readFirstLine(chunks);
-  const source = { path: "-", maxBytes: maxBodyRange.max, command: "plantstore delete -" };
+  const source = { path: "-", maxBytes: maxBodyRange.max, command: `plantstore ${command.name} -` };
   const reader = createRecordReader(source, findTableDelimiter(start));
   let isEmpty = true;
   try {

@@ -1,4 +1,5 @@
 /** Ids on standard input, as `get -` and `delete -` read them. */
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { containing, runCli } from "../helpers/run-cli.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
@@ -30,4 +31,11 @@ describe("get -", () => {
     expect(result).toExit(2, containing("standard input"));
     expect(result.stderr).not.toContain("bug");
   });
+});
+
+it.each(["get", "delete"])("%s of a compressed input names itself in the advice", async (name) => {
+  const store = await createSqliteStore([]);
+  const args = name === "delete" ? [name, "--yes", "-"] : [name, "-"];
+  const result = await runCli([...args, "--store", store], { stdin: gzipSync("1\n") });
+  expect(result).toExit(2, containing(`gunzip --stdout | plantstore ${name} -\n`));
 });
