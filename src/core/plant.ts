@@ -119,10 +119,6 @@ export function toInteger(text: string): bigint | undefined {
   return value < int64Min ? int64Min - 1n : value;
 }
 
-export function isJsonNumber(text: string): boolean {
-  return numberParts.test(text);
-}
-
 /** `/0+$/` would take quadratic time for long runs of zeros before another digit. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;

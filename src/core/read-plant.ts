@@ -15,7 +15,6 @@ import {
   type ErrorBody,
   int64Max,
   int64Min,
-  isJsonNumber,
   type NewPlant,
   type Plant,
   toInteger,
@@ -187,9 +186,7 @@ function parseObject(body: Uint8Array, names: object): JsonMembers | undefined {
 
 /** Describes the text of a number; from a flag or a table, it can be any text. */
 function describeNumber(text: string): string {
-  const shown = /^\S+$/.test(text) ? quoteInput(text) : `"${quoteInput(text)}"`;
-  // Text without digits is obviously not a number.
-  return /\d/.test(text) && !isJsonNumber(text) ? `${shown}, which is not a JSON number` : shown;
+  return /^\S+$/.test(text) ? quoteInput(text) : `"${quoteInput(text)}"`;
 }
 
 /** Describes a value for a message. Does not quote strings: one could be a secret, where a member is expected. */

@@ -118,9 +118,9 @@ describe("a flag", () => {
     ["abc", 42202, "abc"],
     ["", 42202, "empty"],
     ["1.5", 42202, "1.5"],
-    ["0x10", 42202, "0x10, which is not a JSON number"],
-    ["05", 42202, "05, which is not a JSON number"],
-    [" 12 ", 42202, '" 12 ", which is not a JSON number'],
+    ["0x10", 42202, "0x10"],
+    ["05", 42202, "05"],
+    [" 12 ", 42202, '" 12 "'],
     [" ", 42202, '" "'],
     ["9223372036854775808", 42203, "9223372036854775808"],
   ])("--id %j is rejected with error %i: got %s", async (id, error, got) => {
