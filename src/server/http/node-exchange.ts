@@ -254,6 +254,11 @@ class NodeExchange implements Exchange {
     });
     message.once("end", () => this.#body.end());
     message.once("close", () => this.#body.end(requestIncomplete));
+    // What is there is taken in this call: the body of the next request could end in fewer ticks, and overtake it.
+    if (message.complete) {
+      while (message.read() !== null);
+      this.#body.end();
+    }
     return result;
   }
 
