@@ -64,7 +64,9 @@ export class PageQueue {
 
   #next(): void {
     while (this.#reading < maxReading && !this.#hasBegun) {
-      const next = this.#waiting.shift();
+      // Those come last whose client has closed its side: it has probably left.
+      const index = this.#waiting.findIndex(({ request }) => !request.signal.aborted);
+      const [next] = this.#waiting.splice(Math.max(0, index), 1);
       if (next === undefined) return;
       if (next.request.givenUp === undefined) this.#begin();
       next.settle(next.request.givenUp);

@@ -86,7 +86,8 @@ it("begins one page in a turn of the event loop", async () => {
   const limits = { maxBodyBytes: 1, maxInflight: 1, maxConnections: 1 };
   const admission = new Admission({ ...limits, requestTimeoutMs: 1000, idleTimeoutMs: 1000 });
   const pages = new PageQueue(admission);
-  const request = { heldBytes: 0, isPage: false, givenUp: undefined } as unknown as ServerRequest;
+  const { signal } = new AbortController();
+  const request = { heldBytes: 0, isPage: false, signal } as unknown as ServerRequest;
   let begun = 0;
   const read = () =>
     pages.read(request, async () => {

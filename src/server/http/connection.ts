@@ -106,8 +106,8 @@ export class Connection {
   /** True once a response ended in the middle, as a fault says: none follows it. */
   #isCut = false;
   #leaving: AbortController | undefined;
-  /** True while it is read in its turn, until a slice is passed to node:http. */
-  #isInTurn = false;
+  /** True once a slice was passed to node:http: the next one has to wait for its turn, or for new bytes. */
+  #hasPassedSlice = false;
   /** Number of requests in a row without a valid token. */
   #strangeRequests = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -258,9 +258,8 @@ export class Connection {
       this.close();
       return;
     }
-    this.#isInTurn = true;
+    this.#hasPassedSlice = false;
     if (!this.isFull) this.#reader?.readMore();
-    this.#isInTurn = false;
   }
 
   /** True if a client without a valid token has sent much without waiting for the responses. */
@@ -272,10 +271,10 @@ export class Connection {
 
   /** Returns whether node:http may parse a slice now: one in each turn. Otherwise the turn follows. */
   mayPassSlice(): boolean {
-    const isAllowed = this.#isInTurn;
-    this.#isInTurn = false;
-    if (!isAllowed) this.#context.scheduler.addReader(this);
-    return isAllowed;
+    if (this.#hasPassedSlice) this.#context.scheduler.addReader(this);
+    const mayPass = !this.#hasPassedSlice;
+    this.#hasPassedSlice = true;
+    return mayPass;
   }
 
   /** To be called before new bytes are read. */
@@ -283,6 +282,7 @@ export class Connection {
     const nowMs = performance.now();
     if (!this.isReceiving) this.#receivingSinceMs = nowMs;
     this.#lastInputAtMs = nowMs;
+    this.#hasPassedSlice = false;
   }
 
   #enqueue(pending: Pending): void {
