@@ -231,29 +231,29 @@ function prepareList({ target }: ServerRequest): OperationWork | RequestError {
   return (store) => async () => {
     // One more than the page has tells whether others follow.
     const found = await store.listCommitted({ limit: limit + 1, afterId });
-    const page = fillPage(found, limit);
-    const last = found[page.length - 1];
-    if (last === undefined) return toPlantsResponse(page);
-    const isShort = page.length < found.length;
+    const { count, body } = toPage(found.slice(0, limit));
+    const last = found[count - 1];
+    if (last === undefined) return toPlantsResponse(body, undefined);
+    const isShort = count < found.length;
     // The store ends a page by its size too.
     const hasMore =
       isShort || (await store.listCommitted({ limit: 1, afterId: last.id })).length > 0;
-    return toPlantsResponse(page, hasMore ? { limit, after: last.id } : undefined);
+    return toPlantsResponse(body, hasMore ? { limit, after: last.id } : undefined);
   };
 }
 
-/** Returns the JSON of the plants of a page, which ends at its limit or before a plant that exceeds its length. */
-function fillPage(plants: readonly NewPlant[], limit: number): readonly string[] {
-  const page: string[] = [];
+/** Returns the JSON of a page, which ends before a plant that exceeds its length, and the number of its plants. */
+function toPage(plants: readonly NewPlant[]): { readonly count: number; readonly body: Buffer } {
+  const pieces: Buffer[] = [];
   let bytes = 0;
-  for (const plant of plants.slice(0, limit)) {
-    const json = toNewPlantJson(plant);
-    // With a bracket or a comma.
-    bytes += Buffer.byteLength(json) + 1;
-    if (page.length > 0 && bytes >= maxPageBytes) break;
-    page.push(json);
+  for (const plant of plants) {
+    const piece = Buffer.from(`${pieces.length === 0 ? "[" : ","}${toNewPlantJson(plant)}`);
+    bytes += piece.length;
+    if (pieces.length > 0 && bytes >= maxPageBytes) break;
+    pieces.push(piece);
   }
-  return page;
+  const count = pieces.length;
+  return { count, body: Buffer.concat([...pieces, Buffer.from(count === 0 ? "[]" : "]")]) };
 }
 
 /** Resolves with the reason for which the server is not ready, or with undefined if it is. Never rejects. */

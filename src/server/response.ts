@@ -14,7 +14,8 @@ type HeaderPair = HeaderPairs[number];
 /** The response of an operation. */
 export interface ServerResponse {
   readonly status: number;
-  readonly body: string;
+  /** Bytes if it is large: strings of a page live so long that the heap grew by 200 MB. */
+  readonly body: string | Buffer;
   /** Media type; JSON if absent. */
   readonly contentType?: string;
   /** In addition to those that every response has. */
@@ -56,16 +57,16 @@ const resultHeaders = {
 /**
  * Response with a page of plants.
  *
- * @param plants their JSON
+ * @param body their JSON
  * @param next the parameters of the next page (RFC 8288); undefined if no plant follows
  */
 export function toPlantsResponse(
-  plants: readonly string[],
-  next?: { readonly limit: number; readonly after: bigint },
+  body: Buffer,
+  next: { readonly limit: number; readonly after: bigint } | undefined,
 ): ServerResponse {
   const headers: HeaderPairs =
     next === undefined ? [] : [["Link", `<?limit=${next.limit}&after=${next.after}>; rel="next"`]];
-  return { status: 200, body: `[${plants.join(",")}]`, headers };
+  return { status: 200, body, headers };
 }
 
 /** Response to a delete. */

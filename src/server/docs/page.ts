@@ -37,7 +37,7 @@ const plantsScript = readPart("plants.browser.js");
 const fern: NewPlant = { id: 1n, name: "fern" };
 const pottedFern: AllMembers<NewPlant> = { ...fern, tag: "pot" };
 
-export function toPageResponse(server: PageServer): ServerResponse {
+export function toPageResponse(server: PageServer): ServerResponse & { readonly body: string } {
   return {
     status: 200,
     body: toPage(server),

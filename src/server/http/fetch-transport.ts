@@ -85,7 +85,7 @@ export class FetchTransport {
       }
       const init = { status, headers: [...headers, ["Date", new Date().toUTCString()]] };
       const hasBody = request.method !== "HEAD" && status !== 204;
-      const content = lost === "half" ? toHalf(body) : body;
+      const content = lost === "half" ? toHalf(Buffer.from(body)) : body;
       return new Response(hasBody ? content : null, init as ResponseInit);
     });
     try {
@@ -97,9 +97,8 @@ export class FetchTransport {
 }
 
 /** A body that fails in the middle. */
-function toHalf(body: string): ReadableStream<Uint8Array> {
-  const bytes = Buffer.from(body);
-  const parts = [bytes.subarray(0, bytes.length / 2)];
+function toHalf(body: Buffer): ReadableStream<Uint8Array> {
+  const parts = [body.subarray(0, body.length / 2)];
   return new ReadableStream({
     pull(controller) {
       const part = parts.shift();
