@@ -68,8 +68,7 @@ export const graceMs = 250;
 
 /** Bytes of responses after which a further response waits until the client has read these. */
 const maxUnsentBytes = 32 * 1024;
-/** A client without a valid token loses its connection after so many requests if so many bytes are behind them. */
-const maxStrangeRequests = 4;
+/** A client without a valid token loses its connection if more bytes are behind its request. */
 const maxStrangeBytes = 32 * 1024;
 /** Memory for a request and its response, in bytes, without their text. */
 const requestBytes = 1024;
@@ -108,8 +107,8 @@ export class Connection {
   #leaving: AbortController | undefined;
   /** True once a slice was passed to node:http: the next one has to wait for its turn, or for new bytes. */
   #hasPassedSlice = false;
-  /** Number of requests in a row without a valid token. */
-  #strangeRequests = 0;
+  /** True if a client without a valid token has sent much before the response of its request. */
+  #isFlood = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
   #lastSentAtMs = Number.NEGATIVE_INFINITY;
@@ -200,7 +199,6 @@ export class Connection {
     const call = this.#context.handler.receive(exchange);
     const hasCredential = exchange.headers["authorization"] !== undefined;
     if (hasCredential) this.isTrusted = call.isTrusted;
-    this.#strangeRequests = this.isTrusted ? 0 : this.#strangeRequests + 1;
     this.#enqueue({ call, response: undefined });
     this.#startNext();
   }
@@ -254,19 +252,9 @@ export class Connection {
 
   readRequests(): void {
     if (this.socket.destroyed) return;
-    if (this.#isFlood) {
-      this.close();
-      return;
-    }
     this.#hasPassedSlice = false;
-    if (!this.isFull) this.#reader?.readMore();
-  }
-
-  /** True if a client without a valid token has sent much without waiting for the responses. */
-  get #isFlood(): boolean {
-    if (this.isTrusted || !this.isSettled || this.newest?.isComplete === false) return false;
-    const bytes = this.#reader?.bufferedBytes ?? 0;
-    return this.#strangeRequests >= maxStrangeRequests && bytes > maxStrangeBytes;
+    if (this.#isFlood && this.isSettled) this.close();
+    else if (!this.isFull) this.#reader?.readMore();
   }
 
   /** Returns whether node:http may parse a slice now: one in each turn. Otherwise the turn follows. */
@@ -371,6 +359,9 @@ export class Connection {
     const isAborted = this.socket.destroyed;
     const nowMs = performance.now();
     if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.isEnding = true;
+    if (!this.isTrusted && this.newest?.isComplete === true) {
+      this.#isFlood = (this.#reader?.bufferedBytes ?? 0) > maxStrangeBytes;
+    }
     if (response.lost === "all") this.socket.destroy();
     handler.report(exchange, response, isAborted);
     this.#lastSentAtMs = nowMs;
