@@ -7,7 +7,7 @@ import { requestIncomplete, requestTimedOut, type ServerRequest } from "../reque
 import { type CompleteResponse, serverStopping } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toResponseText } from "./response-bytes.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { Slicer } from "./slicer.ts";
+import { maxStrangeBytes, type Slicer } from "./slicer.ts";
 
 /** A request on a connection, and the way to send its response: one of the lane, or one of node:http. */
 export interface Exchange extends ServerRequest {
@@ -68,8 +68,6 @@ export const graceMs = 250;
 
 /** Bytes of responses after which a further response waits until the client has read these. */
 const maxUnsentBytes = 32 * 1024;
-/** A client without a valid token loses its connection if more bytes are behind its request. */
-const maxStrangeBytes = 32 * 1024;
 /** Memory for a request and its response, in bytes, without their text. */
 const requestBytes = 1024;
 
