@@ -12,7 +12,7 @@ export function toResponseText(
   let head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
   for (const [name, value] of headers) head += `${name}: ${value}\r\n`;
   for (const [name, value] of connectionHeaders) head += `${name}: ${value}\r\n`;
-  return `${head}\r\n${body}`;
+  return `${head}\r\n${body.toString()}`;
 }
 
 /** Returns the headers that depend on when a response is sent, and on whether it is the last one of its connection. */
