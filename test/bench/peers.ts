@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeCertificate } from "../helpers/certificate.ts";
-import { buildGoProgram, bundleProgram, isCommand, toProgramPath } from "./programs.ts";
+import { buildGoProgram, isCommand, toProgramPath } from "./programs.ts";
 import { type ServerProcess, startServerProcess } from "./server-process.ts";
 import { readSqlitePlants, type StoredPlant } from "./stored-plants.ts";
 
@@ -30,8 +30,6 @@ export class UnavailablePeerError extends Error {
 /** The command of this checkout. */
 export const plantstore = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
-const fastifyPath = fileURLToPath(new URL("../ecosystem/bench/fastify.ts", import.meta.url));
-
 const pathIn = (directory: string): string => join(directory, "plants.db");
 const storeIn = (directory: string): string => `sqlite:${pathIn(directory)}`;
 const readPlantsIn = (directory: string): Promise<StoredPlant[]> =>
@@ -42,17 +40,6 @@ export const bare: Peer = {
   name: "bare",
   start: (directory) =>
     startServerProcess({ args: ["--import=tsx", toProgramPath("bare.ts")], directory }),
-};
-
-/** Fastify on SQLite, with one durable commit for each request. */
-export const fastify: Peer = {
-  name: "fastify",
-  start: (directory) =>
-    startServerProcess({
-      args: ["--import=tsx", fastifyPath, pathIn(directory), token],
-      directory,
-    }),
-  readPlants: readPlantsIn,
 };
 
 /** plantstore with its defaults: durable, on SQLite. */
@@ -92,18 +79,6 @@ export function toOtherPlantstore(directory: string): Peer {
   };
 }
 
-/** Opens plantstore on SQLite with every request sent through node:http. */
-export async function openPeerWithoutFastLane(): Promise<Peer> {
-  const program = await bundleProgram("without-fast-lane");
-  return {
-    name: "plantstore without the fast lane",
-    start: (directory) =>
-      startServerProcess({ args: [program.path, storeIn(directory), token], directory }),
-    readPlants: readPlantsIn,
-    close: program.remove,
-  };
-}
-
 /**
  * Opens the Bun program, with one commit for each turn of the event loop.
  *
@@ -134,7 +109,7 @@ export async function openGoPeer(): Promise<Peer> {
   if (!(await isCommand("go", ["version"]))) {
     throw new UnavailablePeerError("go is not on the PATH");
   }
-  const program = await buildGoProgram("go").catch((error: unknown) => {
+  const program = await buildGoProgram().catch((error: unknown) => {
     const { stderr } = error as { readonly stderr?: string };
     const reason = String(stderr || error)
       .trim()

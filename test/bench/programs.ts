@@ -1,19 +1,12 @@
-/** Prepares the programs that the benchmark measures: finds commands, bundles TypeScript and builds Go. */
+/** Finds and builds the programs that the benchmark measures. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { run } from "../helpers/run.ts";
-import { bundle, sqliteWorker } from "../store/sqlite/bundle.ts";
 
 /** GOPATH of the Go packages that Debian installs. */
 const debianGoPath = "/usr/share/gocode";
-
-/** A program that is ready to run, and the directory that has to be removed afterwards. */
-export interface BuiltProgram {
-  readonly path: string;
-  remove(): Promise<void>;
-}
 
 /** Returns the path of a program below `programs/`. */
 export function toProgramPath(name: string): string {
@@ -29,25 +22,15 @@ export async function isCommand(command: string, args: readonly string[]): Promi
 }
 
 /**
- * Bundles a TypeScript program that opens a store, as the build bundles `plantstore`.
+ * Builds the Go program with the packages that Debian installs.
  *
- * @param name the file's name below `programs/`, without `.ts`
- */
-export async function bundleProgram(name: string): Promise<BuiltProgram> {
-  const program = `test/bench/programs/${name}.ts`;
-  const { directory } = await bundle({ program, ...sqliteWorker });
-  return toBuiltProgram(directory, "program.js");
-}
-
-/**
- * Builds a Go program with the packages that Debian installs.
- *
- * @param name the directory below `programs/`
+ * @returns its path, and what removes it
  * @throws an error whose `stderr` is the output of the compiler
  */
-export async function buildGoProgram(name: string): Promise<BuiltProgram> {
+export async function buildGoProgram() {
   const directory = await mkdtemp(join(tmpdir(), "plantstore-bench-go-"));
-  const program = toBuiltProgram(directory, "program");
+  const path = join(directory, "program");
+  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
   const env = {
     PATH: process.env["PATH"],
     HOME: homedir(),
@@ -55,17 +38,10 @@ export async function buildGoProgram(name: string): Promise<BuiltProgram> {
     GO111MODULE: "off",
   };
   try {
-    await run("go", ["build", "-o", program.path, "."], { cwd: toProgramPath(name), env });
+    await run("go", ["build", "-o", path, "."], { cwd: toProgramPath("go"), env });
   } catch (error) {
-    await program.remove();
+    await remove();
     throw error;
   }
-  return program;
-}
-
-function toBuiltProgram(directory: string, file: string): BuiltProgram {
-  return {
-    path: join(directory, file),
-    remove: () => rm(directory, { recursive: true, force: true }),
-  };
+  return { path, remove };
 }

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type CreatePeers, openCreatePeers, selectCreatePeers } from "./create-peers.ts";
+import { openCreatePeers, selectCreatePeers } from "./create-peers.ts";
 import { chooseLoadGenerator } from "./load.ts";
 import { measureFlush } from "./flush.ts";
 import { bare, sqlite, toOtherPlantstore } from "./peers.ts";
@@ -56,11 +56,20 @@ const others = against === undefined ? [] : [toOtherPlantstore(against)];
 /** The parts by name; each prints its table. */
 const parts: Readonly<Record<string, () => Promise<void>>> = {
   async creates() {
-    const opened = await openCreatePeers(selectCreatePeers(against, peerNames));
+    const { peers, skipped, close } = await openCreatePeers(selectCreatePeers(against, peerNames));
     try {
-      await printCreates(opened);
+      for (const line of skipped) process.stdout.write(`${line}\n`);
+      const flush = toText(await measureFlush(), 2);
+      process.stdout.write(`\nA write of 4 KiB and its flush to this disk: ${flush} ms.\n`);
+      await printServerParts(
+        connectionCounts.map((connections) => ({
+          title: `creates, ${connections} connections`,
+          trial: { connections, ids: "sequential", kind: "create" },
+          peers,
+        })),
+      );
     } finally {
-      await opened.close();
+      await close();
     }
   },
   async heads() {
@@ -96,19 +105,6 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 };
-
-async function printCreates({ peers, skipped }: CreatePeers): Promise<void> {
-  for (const line of skipped) process.stdout.write(`${line}\n`);
-  const flush = toText(await measureFlush(), 2);
-  process.stdout.write(`\nA write of 4 KiB and its flush to this disk: ${flush} ms.\n`);
-  await printServerParts(
-    connectionCounts.map((connections) => ({
-      title: `creates, ${connections} connections`,
-      trial: { connections, ids: "sequential", kind: "create" },
-      peers,
-    })),
-  );
-}
 
 async function printServerParts(serverParts: readonly ServerPart[]): Promise<void> {
   const generator = await chooseLoadGenerator();
