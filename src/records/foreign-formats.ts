@@ -51,12 +51,7 @@ export function findForeignFormat(
 
 /** Advises to convert an input with a program; parameters as in {@link findForeignFormat}. */
 export function adviseConversion(program: string, path: string, command: string): string {
-  return `convert it, for example with ${toPipe(program, path, command)}`;
-}
-
-/** Returns the command line that sends an input through a program. */
-export function toPipe(program: string, path: string, command: string): string {
   const file = path === "-" ? "FILE" : toShellWord(path);
   const source = path === "-" || program.includes("FILE") ? "" : ` < ${file}`;
-  return `${program.replace("FILE", () => file)}${source} | ${command}`;
+  return `convert it, for example with ${program.replace("FILE", () => file)}${source} | ${command}`;
 }

@@ -16,7 +16,6 @@ import {
 import { RequestError } from "../core/errors.ts";
 import { toInputName } from "../core/messages.ts";
 import { inspectNewPlant } from "../core/read-plant.ts";
-import { adviseUnwrapping, locateError } from "./located-error.ts";
 import {
   type InputBytes,
   type InputSource,
@@ -35,9 +34,9 @@ export { InputSyntaxError };
 /** Parts that may come next in an array. */
 type Expected = "elementOrEnd" | "element" | "commaOrEnd";
 
-/** More bytes than a part of JSON has that a limit can cut, such as an escape. */
-const maxPartLength = 16;
-const decoder = new TextDecoder();
+/** Number of bytes that hold any character, or a word of another language. */
+const maxWordBytes = 16;
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * Finds JSON values. The first one decides: if its line is a whole value, every line is a record. Otherwise a value ends with
@@ -116,10 +115,7 @@ class JsonFormat implements RecordFormat {
   #nextValue(input: InputBytes): PlantRecord | undefined {
     if (!this.#isInValue && !this.#skipSeparators(input)) return undefined;
     const end = this.#findValueEnd(input);
-    if (input.isOverLimit(end)) {
-      this.#assertCut(input);
-      this.#largeLine ??= input.line;
-    }
+    if (input.isOverLimit(end)) this.#largeLine ??= input.line;
     if (end === undefined) {
       if (this.#largeLine !== undefined) input.skip(input.at);
       return undefined;
@@ -135,27 +131,11 @@ class JsonFormat implements RecordFormat {
     return { line, bytes: isTooLarge ? bytes.subarray(0, 0) : bytes, content };
   }
 
-  /** Checks that a value over the limit is not malformed before it. @throws InputSyntaxError */
-  #assertCut(input: InputBytes): void {
-    if (this.#largeLine !== undefined) return;
-    const bytes = input.bytes.subarray(input.start, input.at);
-    const error = inspectNewPlant(bytes);
-    if (!(error instanceof JsonError) || error.byte + maxPartLength > bytes.length) return;
-    throw new InputSyntaxError(this.#locate(error, bytes, input.line, input.column).message);
-  }
-
   #parse(bytes: Uint8Array, line: number, column: number): RecordContent {
     const content = inspectNewPlant(bytes);
-    if (content instanceof RequestError) {
-      const plant = this.#locate(content, bytes, line, column);
-      return { plant, unknownMembers: [], isMalformed: true };
-    }
-    const plant = adviseUnwrapping(content.plant, bytes, this.#source);
-    return plant === content.plant ? content : { ...content, plant };
-  }
-
-  #locate(error: RequestError, bytes: Uint8Array, line: number, column: number): RequestError {
-    return locateError(error, { bytes, line, column }, toInputName(this.#source.path));
+    if (!(content instanceof RequestError)) return content;
+    const plant = locateError(content, { bytes, line, column }, toInputName(this.#source.path));
+    return { plant, unknownMembers: [], isMalformed: true };
   }
 
   /** Finds the end of the value, or of its malformed part. @returns undefined if more bytes are needed */
@@ -217,7 +197,7 @@ class JsonFormat implements RecordFormat {
       else if (expected !== "commaOrEnd" && byte !== comma && byte !== rightBracket) {
         this.#expected = "commaOrEnd";
         return true;
-      } else if (!input.isEnded && input.bytes.length - input.start < maxPartLength) return false;
+      } else if (!input.isEnded && input.bytes.length - input.start < maxWordBytes) return false;
       else throw this.#toArrayError(input, expected);
       input.skip(input.start + 1);
     }
@@ -225,7 +205,7 @@ class JsonFormat implements RecordFormat {
 
   #toArrayError({ bytes, start, line, column }: InputBytes, expected: Expected): InputSyntaxError {
     const before = { elementOrEnd: "[", element: "[1,", commaOrEnd: "[1" }[expected];
-    const text = before + decoder.decode(bytes.subarray(start, start + maxPartLength));
+    const text = before + decoder.decode(bytes.subarray(start, start + maxWordBytes));
     const error = readJson(text, () => false) as JsonError;
     const place = { bytes: Buffer.from(text), line, column: column - before.length };
     return new InputSyntaxError(locateError(error, place, toInputName(this.#source.path)).message);
@@ -247,4 +227,57 @@ export function createRecordReader(
   if (delimiter !== undefined) return new RecordReader(source, new TableFormat(delimiter, source));
   const layout = lineNames.test(source.path) ? "lines" : "unknown";
   return new RecordReader(source, new JsonFormat(source, layout));
+}
+
+/** The bytes of an invalid text, and where they begin in an input, both counted from 1. */
+interface InputPosition {
+  readonly bytes: Uint8Array;
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Names the line and the column in the input instead of the byte of an error, and adds how to fix a common mistake. Any other
+ * error stays the same.
+ *
+ * @param name of the input
+ */
+export function locateError(
+  error: RequestError,
+  { bytes, line, column }: InputPosition,
+  name: string,
+): RequestError {
+  if (!(error instanceof JsonError)) return error;
+  const { kind, byte, parts, expected } = error;
+  const before = decoder.decode(bytes.subarray(0, byte));
+  const found = decoder.decode(bytes.subarray(byte, byte + maxWordBytes));
+  const lines = before.split("\n");
+  const firstColumn = lines.length === 1 ? column : 1;
+  const errorColumn = firstColumn + Array.from(lines.at(-1) ?? "").length;
+  const position = ` (${name}:${line + lines.length - 1}:${errorColumn})`;
+  const advice = findAdvice(expected, before.trimEnd(), found);
+  return new RequestError(kind, parts.join(position + advice));
+}
+
+/**
+ * Finds the mistake of a text that is JSON to its writer, or to JavaScript.
+ *
+ * @param before the text before the error
+ * @param found the text at the error
+ */
+function findAdvice(expected: string | undefined, before: string, found: string): string {
+  if (expected === undefined) return "";
+  if (/^[}\]]/.test(found) && before.endsWith(",")) return ": remove the comma before it";
+  if (found.startsWith(",") && (before === "" || expected === "the end of the text")) {
+    return ": remove it";
+  }
+  if (/^(?:\/[/*]|#)/.test(found)) return ": remove the comment, because JSON has none";
+  if (/^['‘’“”]/.test(found)) return ': use double quotes (")';
+  if (before === "") return "";
+  const [word] = /^(?:None|-?(?:NaN|Infinity)|nan|nil|Null|NULL|undefined)\b/.exec(found) ?? [];
+  if (word !== undefined) return `: leave the member out, because JSON has no ${word}`;
+  if (/^(?:True|False)\b/.test(found)) return ": write it in lower case";
+  if (!/^[\p{L}_$]/u.test(found)) return "";
+  if (expected === "a member name in quotes") return ": put the name in double quotes";
+  return expected === "a value" ? ": put text in double quotes" : "";
 }

@@ -151,7 +151,6 @@ export class TableFormat implements RecordFormat {
 
   /** @throws InputSyntaxError if no row below this header can be a plant */
   #beginTable(text: string | RequestError): void {
-    if (typeof text === "string") assertLineFeeds(text, this.#source);
     const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
     const row = splitRow(text, delimiter);
     const columns = toColumnNames(row);
@@ -175,7 +174,6 @@ export function toDelimiter(name: string): string | undefined {
 export function assertNoTable(bytes: Uint8Array, source: InputSource): void {
   const text = decodeRow(bytes, 1, source);
   if (text instanceof RequestError) return;
-  assertLineFeeds(text, source);
   if (!delimiterLine.test(text) && findDelimiter(text) === undefined) return;
   const advice = "give it a name that ends in .csv, or use create --csv";
   throw new InputSyntaxError(`${toInputName(source.path)} is a table: ${advice}`);
@@ -186,14 +184,6 @@ function findDelimiter(text: string | RequestError, preferred = ","): string | u
   return [preferred, ...knownDelimiters].find((delimiter) =>
     isHeader(toColumnNames(splitRow(text, delimiter)).map((name) => name.trim())),
   );
-}
-
-/** @throws InputSyntaxError for a table as a spreadsheet of the classic Mac OS writes it */
-function assertLineFeeds(text: string, { path, command }: InputSource): void {
-  const end = text.indexOf("\r");
-  if (end === -1 || findDelimiter(text.slice(0, end)) === undefined) return;
-  const advice = adviseConversion(String.raw`tr '\r' '\n'`, path, toTableCommand(command));
-  throw new InputSyntaxError(`${toInputName(path)} has lines that end with CR only: ${advice}`);
 }
 
 function readRow(row: Cells, columns: readonly string[]): RecordContent {
@@ -268,14 +258,10 @@ function decodeRow(
   const text = attempt(() => decoder.decode(bytes).replace(/\r{1,2}$/, ""));
   if (text !== undefined) return text;
   const program = "iconv --from-code WINDOWS-1252 --to-code UTF-8";
-  const advice = adviseConversion(program, path, toTableCommand(command));
+  // A table in a pipe has no name that says that it is one.
+  const advice = adviseConversion(program, path, command.replace("create -", "create --csv -"));
   const problem = `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or ${advice}`;
   return new RequestError("notUtf8", problem);
-}
-
-/** A table in a pipe has no name that says that it is one. */
-function toTableCommand(command: string): string {
-  return command.replace("create -", "create --csv -");
 }
 
 const spaces = "spaces next to a delimiter belong to the cell: remove them, also in the other rows";

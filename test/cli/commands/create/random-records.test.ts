@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { RequestError } from "../../../../src/core/errors.ts";
 import { readNewPlant } from "../../../../src/core/read-plant.ts";
-import { locateError } from "../../../../src/records/located-error.ts";
+import { locateError } from "../../../../src/records/json-reader.ts";
 import { listAll } from "../../../helpers/all-plants.ts";
 import { startServer, type TestServer, testToken } from "../../../helpers/plant-server.ts";
 import { runCli } from "../../../helpers/run-cli.ts";
