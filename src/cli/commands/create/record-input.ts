@@ -1,12 +1,6 @@
 /** Records of inputs, with their unknown members. */
 import type { Rejection } from "../../../client/results.ts";
-import {
-  findClosestWord,
-  joinWords,
-  quoteInput,
-  toInputName,
-  toShellWord,
-} from "../../../core/messages.ts";
+import { findClosestWord, joinWords, quoteInput, toInputName } from "../../../core/messages.ts";
 import type { NewPlant } from "../../../core/plant.ts";
 import { memberNames } from "../../../core/read-plant.ts";
 import { maxBodyRange } from "../../../library/store-options.ts";
@@ -19,8 +13,6 @@ import {
 } from "../../../records/record-reader.ts";
 import { CommandError } from "../../command-error.ts";
 import { readInputChunks, statReadable } from "../../input.ts";
-import { createOptions, plantOptions } from "../../options/remote.ts";
-import { type Flags, toCommandLine } from "../../options/values.ts";
 import type { CreateRun } from "./create-run.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
@@ -46,7 +38,7 @@ export type RecordPosition = Pick<NumberedRecord, "path" | "line">;
 /** Checks the files and prepares to read them. @throws CommandError if one of them cannot be read */
 export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   const { paths } = run.options;
-  const hints = toFileHints(run);
+  const hints = paths.some((path) => noFileNames.test(path)) ? [fileHint] : [];
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
     const stats = path === "-" ? undefined : await statReadable(path, toInputName(path), hints);
@@ -59,25 +51,10 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   return new RecordInput(run, totalBytes);
 }
 
-/** Advice if one of the files is missing. */
-function toFileHints({ options: { paths }, flags }: CreateRun): readonly string[] {
-  const toCreate = (added?: Flags): string =>
-    toCommandLine("create", { ...plantOptions, ...createOptions }, { ...flags, ...added });
-  const [first = ""] = paths;
-  if (/^(?:https?|unix):\//.test(first)) {
-    return [`An argument is a file. To choose the server: ${toCreate({ url: first })}`];
-  }
-  if (/^\s*[{[]/.test(first)) {
-    return [
-      `An argument is a file. To create JSON: printf %s ${toShellWord(first)} | ${toCreate()}`,
-    ];
-  }
-  // Words without a dot or a slash are probably a plant.
-  if (paths.some((path) => /^$|[./\\]/.test(path))) return [];
-  return [
-    "An argument is a file. A plant has flags, for example: plantstore create --id 1 --name fern",
-  ];
-}
+/** Names that are rather JSON, a URL, or a word of a plant. */
+const noFileNames = /^\s*[{[]|^(?:https?|unix):\/|^[^./\\]+$/;
+const fileHint =
+  "An argument is a file. A plant has flags (--id 1 --name fern), JSON comes from standard input (-), and --url selects the server.";
 
 /** Names of files that hold any number of plants, also one or none. */
 const manyNames = /\.(?:ndjson|jsonl|[ct]sv)$/i;
