@@ -33,10 +33,10 @@ export interface PlantServer {
   /** Is not ready from now on, so that load balancers use another server. Requests are still accepted. */
   drain(): void;
   /**
-   * Stops accepting connections and requests, and waits for the responses in flight. After `timeoutMs`, requests in
-   * flight get 50300 or 50302. May be called twice. The store stays open.
+   * Stops accepting connections, and waits for the responses in flight. Each connection may carry one more request for a moment.
+   * After `timeoutMs`, requests in flight get 50300 or 50302. May be called twice. The store stays open.
    *
-   * @param isClientLocal true if clients run on this machine: no connection is kept open for one more request
+   * @param isClientLocal true if clients run on this machine: the moment is shorter
    */
   close(timeoutMs: number, isClientLocal?: boolean): Promise<void>;
 }

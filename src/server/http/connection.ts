@@ -61,10 +61,6 @@ interface Pending {
 
 /** Additional time before an idle connection is closed: a client may be about to send a request. */
 const idleGraceMs = 1000;
-/** A client that connected or got a response so shortly before the stop may be sending a request already. */
-const activeMs = 1000;
-/** Time after the stop in which an active client may send one more request. */
-export const graceMs = 250;
 
 /** Bytes of responses after which a further response waits until the client has read these. */
 const maxUnsentBytes = 32 * 1024;
@@ -154,18 +150,6 @@ export class Connection {
   /** True if bytes arrived after the last response: a request may be incomplete. */
   get isReceiving(): boolean {
     return this.#lastInputAtMs > this.#lastSentAtMs || this.#hasBytes;
-  }
-
-  /** Returns whether a request arrives too late to be handled: after the stop, or after the grace period of an active client. */
-  isLate(receivedAtMs: number): boolean {
-    const sinceStopMs = receivedAtMs - this.#context.stoppedAtMs();
-    const wasActive = this.#lastSentAtMs > this.#context.stoppedAtMs() - activeMs;
-    return sinceStopMs > graceMs || (sinceStopMs >= 0 && !wasActive);
-  }
-
-  /** True if its client may be sending a request at the time of the stop. */
-  get isExpectingRequest(): boolean {
-    return Math.max(this.#lastSentAtMs, this.#openedAtMs) > this.#context.stoppedAtMs() - activeMs;
   }
 
   /**

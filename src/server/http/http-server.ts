@@ -8,7 +8,7 @@ import { RequestError } from "../../core/errors.ts";
 import { type IdleConnection, maxDraining, type ServerLimits } from "../admission.ts";
 import type { ServerFaults } from "../faults.ts";
 import { serverStopping } from "../response.ts";
-import { Connection, type ConnectionContext, graceMs } from "./connection.ts";
+import { Connection, type ConnectionContext } from "./connection.ts";
 import { createSimpleCreateParser, Lane } from "./lane.ts";
 import { listen, type ListenAddress, type ListeningAddress } from "./listen.ts";
 import { createNodeHttp } from "./node-exchange.ts";
@@ -34,9 +34,6 @@ export interface TlsCertificate {
   readonly cert: string;
   readonly key: string;
 }
-
-/** Time after the stop in which requests arrive that clients on this machine have sent before. */
-const localGraceMs = 5;
 
 /** Maximum time for a TLS handshake. */
 const maxHandshakeMs = 10_000;
@@ -117,6 +114,10 @@ const maxRejected = 100;
 /** Maximum number of connections before the server has started. Many systems allow a process 1,024 descriptors. */
 const maxStartingConnections = 512;
 
+/** Time after the stop in which each connection may carry one more request: its client may be sending it already. */
+const graceMs = 250;
+/** The same for clients on this machine: what they have sent arrives at once. */
+const localGraceMs = 5;
 /** Time after the stop for the rest of an incomplete request head to arrive. */
 const lastHeadMs = 500;
 /** Time after the stop for clients to read their last response. */
@@ -234,15 +235,11 @@ class ServerConnections {
    * Stops listening and closes all connections after the responses in flight.
    *
    * @param timeoutMs requests in flight for longer get 50300 or 50302
-   * @param isClientLocal true if clients run on this machine: what they have sent arrives at once, so that no connection is
-   *   kept for longer
+   * @param isClientLocal true if clients run on this machine
    */
   async stop(timeoutMs: number, isClientLocal = false): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const handshake of this.#handshakes.values()) handshake.close();
-    for (const connection of this.#open) {
-      if (!connection.isExpectingRequest) closeUnused(connection);
-    }
     const forEach = (action: (connection: Connection) => void) => (): void => {
       for (const connection of this.#open) action(connection);
     };

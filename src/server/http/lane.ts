@@ -11,7 +11,7 @@ import {
   requestIncomplete,
   type UseBody,
 } from "../request.ts";
-import { type CompleteResponse, serverStopping } from "../response.ts";
+import type { CompleteResponse } from "../response.ts";
 import type { Connection, Exchange, Reader } from "./connection.ts";
 import { toResponseText } from "./response-bytes.ts";
 
@@ -212,7 +212,6 @@ class LaneExchange implements Exchange {
   isChanging = false;
   transferStartedAtMs = 0;
   readonly #connection: Connection;
-  readonly #isLate: boolean;
   readonly #body: IncomingBody;
   #missingBytes: number;
   #hasFailed = false;
@@ -222,7 +221,6 @@ class LaneExchange implements Exchange {
     this.target = target;
     this.headers = headers;
     this.isFinal = isFinal;
-    this.#isLate = connection.isLate(this.receivedAtMs);
     this.#connection = connection;
     this.#body = new IncomingBody(this, headers, connection.admission);
     this.#missingBytes = bodyLength;
@@ -242,7 +240,7 @@ class LaneExchange implements Exchange {
   }
 
   get givenUp(): RequestError | undefined {
-    return this.#isLate ? serverStopping : this.#connection.givenUp;
+    return this.#connection.givenUp;
   }
 
   get signal(): AbortSignal {

@@ -15,7 +15,7 @@ import {
   toHeadError,
   type UseBody,
 } from "../request.ts";
-import { type CompleteResponse, serverStopping } from "../response.ts";
+import type { CompleteResponse } from "../response.ts";
 import type { Connection, Exchange } from "./connection.ts";
 import { createServer } from "./node-http.ts";
 import { Slicer } from "./slicer.ts";
@@ -207,7 +207,6 @@ class NodeExchange implements Exchange {
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
-  readonly #isLate: boolean;
   readonly #body: IncomingBody;
   readonly #maxDrainBytes: number;
   #awaitsContinue: boolean;
@@ -229,7 +228,6 @@ class NodeExchange implements Exchange {
     this.headers = headers;
     this.repeated = countRepeated(head);
     this.error = toHeadError(head, this.repeated);
-    this.#isLate = connection.isLate(this.receivedAtMs);
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(head) || headers["upgrade"] !== undefined;
@@ -269,7 +267,7 @@ class NodeExchange implements Exchange {
   }
 
   get givenUp(): RequestError | undefined {
-    return this.#isLate ? serverStopping : this.#connection.givenUp;
+    return this.#connection.givenUp;
   }
 
   get signal(): AbortSignal {
