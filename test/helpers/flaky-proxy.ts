@@ -5,29 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openRawServer } from "../client/scripted-server.ts";
 import { createRandom } from "./random.ts";
 
-/** Probability of each fault for a piece of data: 0 … 1. */
-export interface Fates {
-  /** The connection ends before the data. */
-  readonly drop: number;
-  /** Only the first half arrives, and the connection ends. */
-  readonly cut: number;
-  /** The data arrives some milliseconds later. */
-  readonly delay: number;
-}
-
-/** A proxy that runs until the test ends. */
-export interface FlakyProxy {
-  readonly url: string;
-  /** Number of connections that it has ended. */
-  broken(): number;
-}
-
-/** Opens a proxy to a port of 127.0.0.1. The same seed gives the same random numbers. */
+/**
+ * Opens a proxy to a port of 127.0.0.1 until the test ends. The same seed gives the same random numbers.
+ *
+ * @param fates probabilities for a piece of data, 0 … 1: that the connection ends before it, that only its first half
+ * arrives and the connection ends, and that it arrives some milliseconds later
+ */
 export async function openFlakyProxy(
   targetPort: number,
-  fates: Fates,
+  fates: { readonly drop: number; readonly cut: number; readonly delay: number },
   seed: number,
-): Promise<FlakyProxy> {
+) {
   const random = createRandom(seed);
   let broken = 0;
 
@@ -58,5 +46,9 @@ export async function openFlakyProxy(
       pass(from, to).catch(() => to.destroy());
     }
   });
-  return { url, broken: () => broken };
+  return {
+    url,
+    /** Number of connections that it has ended. */
+    broken: () => broken,
+  };
 }

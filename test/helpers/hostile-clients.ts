@@ -6,14 +6,8 @@ import { gzipSync } from "node:zlib";
 /** Uses an open connection. May return a timer, which is cleared with the crowd. */
 export type Behaviour = (socket: Socket) => NodeJS.Timeout | undefined;
 
-/** Many hostile clients. */
-export interface Crowd {
-  /** Closes all connections. */
-  disperse(): void;
-}
-
 /** Opens many clients with one behaviour. Resolves once each connection is accepted or rejected. */
-export async function openCrowd(port: number, count: number, behave: Behaviour): Promise<Crowd> {
+export async function openCrowd(port: number, count: number, behave: Behaviour) {
   const sockets: Socket[] = [];
   const timers = new Set<NodeJS.Timeout>();
   async function join(): Promise<void> {
@@ -28,6 +22,7 @@ export async function openCrowd(port: number, count: number, behave: Behaviour):
     await Promise.all(Array.from({ length: Math.min(rest, 100) }, join));
   }
   return {
+    /** Closes all connections. */
     disperse() {
       for (const timer of timers) clearInterval(timer);
       for (const socket of sockets) socket.destroy();

@@ -5,16 +5,7 @@ import { join } from "node:path";
 import { run } from "./run.ts";
 
 /** A mounted disk. */
-export interface LoopDisk {
-  readonly directory: string;
-  /**
-   * Copies the disk as it would be after a power failure now, mounts the copy, and unmounts it after `use`. Data that is
-   * only in the cache of the operating system is not on the copy.
-   */
-  losePower<T>(use: (directory: string) => Promise<T>): Promise<T>;
-  /** Unmounts and removes the disk. */
-  close(): Promise<void>;
-}
+export type LoopDisk = Awaited<ReturnType<typeof openLoopDisk>>;
 
 /** Checks whether this machine can mount disks, which takes root and a loop device. */
 export async function canMountDisks(): Promise<boolean> {
@@ -27,7 +18,7 @@ export async function canMountDisks(): Promise<boolean> {
 }
 
 /** Creates and mounts a disk of 256 MB. The caller closes it. */
-export async function openLoopDisk(): Promise<LoopDisk> {
+export async function openLoopDisk() {
   const parent = await mkdtemp(join(tmpdir(), "plantstore-disk-"));
   const image = join(parent, "disk.img");
   const directory = join(parent, "disk");
@@ -38,6 +29,10 @@ export async function openLoopDisk(): Promise<LoopDisk> {
   const mount = (file: string, path: string) =>
     run("mount", ["-o", "loop,commit=3600", file, path]);
 
+  /**
+   * Copies the disk as it would be after a power failure now, mounts the copy, and unmounts it after `use`. Data that is
+   * only in the cache of the operating system is not on the copy.
+   */
   async function losePower<T>(use: (path: string) => Promise<T>): Promise<T> {
     const copy = join(parent, "copy.img");
     await copyFile(image, copy);
@@ -63,6 +58,7 @@ export async function openLoopDisk(): Promise<LoopDisk> {
   return {
     directory,
     losePower,
+    /** Unmounts and removes the disk. */
     async close() {
       await unmount(directory);
       await rm(parent, { recursive: true });

@@ -14,25 +14,12 @@ export function usePostgres(start = startPostgres): PostgresServer {
   }, 120_000);
   afterAll(() => server?.remove());
 
-  function started(): PostgresServer {
-    if (server === undefined) throw new Error("PostgreSQL is available only while tests run");
-    return server;
-  }
-
-  return {
-    get url() {
-      return started().url;
+  return new Proxy({} as PostgresServer, {
+    get(_target, member: keyof PostgresServer) {
+      if (server === undefined) throw new Error("PostgreSQL is available only while tests run");
+      return server[member];
     },
-    get socketDirectory() {
-      return started().socketDirectory;
-    },
-    addFile: (name, content) => started().addFile(name, content),
-    kill: () => started().kill(),
-    stop: () => started().stop(),
-    start: () => started().start(),
-    startStandby: () => started().startStandby(),
-    remove: () => started().remove(),
-  };
+  });
 }
 
 /** Starts a standby of a server for the tests of a file, as {@link startSynchronousStandby} does. */

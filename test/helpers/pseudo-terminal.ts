@@ -7,20 +7,6 @@ import { checkArguments, checkOutput } from "./secrecy.ts";
 
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
-/** A session on a terminal. */
-export interface TerminalSession {
-  /** Returns the output of the terminal so far. */
-  screen(): string;
-  /** Resolves once the output contains a text; rejects when the session ends without it. */
-  saw(text: string): Promise<void>;
-  /** Closes the terminal. */
-  close(): void;
-  /** Presses keys. */
-  type(text: string): void;
-  /** Resolves with the whole output when the session ends. */
-  readonly finished: Promise<string>;
-}
-
 /**
  * Runs shell commands on a terminal; `$PLANTSTORE` in them is the built command. Processes that still run when the test
  * ends are killed. Rejects with advice if `script` is not installed.
@@ -29,7 +15,7 @@ export function startSession(
   commands: string,
   home: string,
   env: Readonly<Record<string, string>> = {},
-): TerminalSession {
+) {
   checkArguments([commands]);
   // By default, `script` turns the echo off, because its own input is not a terminal.
   const script = spawn(
@@ -71,8 +57,10 @@ export function startSession(
   finished.catch(() => undefined);
 
   return {
+    /** Returns the output of the terminal so far. */
     screen: () => screen,
-    async saw(text) {
+    /** Resolves once the output contains a text; rejects when the session ends without it. */
+    async saw(text: string) {
       while (!screen.includes(text)) {
         const next = await Promise.race([once(script.stdout, "data"), finished]);
         if (typeof next === "string" && !next.includes(text)) {
@@ -80,8 +68,11 @@ export function startSession(
         }
       }
     },
+    /** Closes the terminal. */
     close: () => void script.kill("SIGKILL"),
-    type: (text) => void script.stdin.write(text),
+    /** Presses keys. */
+    type: (text: string) => void script.stdin.write(text),
+    /** Resolves with the whole output when the session ends. */
     finished,
   };
 }

@@ -1,28 +1,14 @@
 /** Runs the built command like a user: in its own process, with its own home directory and a minimal environment. */
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { checkArguments, checkOutput } from "./secrecy.ts";
 
 const binary = fileURLToPath(new URL("../../bin/plantstore.js", import.meta.url));
 
-/** The end of a process. */
-export interface Finished {
-  /** The exit code; null if a signal ended the process. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** A running process. */
-export interface Running {
-  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Resolves with the first line on stdout, for `serve` its URL; rejects when the process ends without one. */
-  readonly firstLine: Promise<string>;
-  readonly finished: Promise<Finished>;
-}
+export type Running = ReturnType<typeof startBinary>;
 
 /** Options of a process. */
 export interface BinaryOptions {
@@ -40,7 +26,7 @@ export interface BinaryOptions {
 export function startBinary(
   args: readonly string[],
   { home, env, cwd, shell, collects = true }: BinaryOptions,
-): Running {
+) {
   checkArguments(args);
   const command = [process.execPath, binary, ...args] as const;
   const [file, ...rest] =
@@ -56,10 +42,12 @@ export function startBinary(
   child.stdout.setEncoding("utf8");
   if (collects) child.stdout.on("data", (text: string) => (stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const finished = once(child, "close").then(([code]: (number | null)[]): Finished => {
+  const finished = once(child, "close").then(([code = null]: (number | null)[]) => {
     checkOutput({ argv: args, env: env ?? {}, stdout, stderr });
-    return { code: code ?? null, stdout, stderr };
+    /** The exit code; null if a signal ended the process. */
+    return { code, stdout, stderr };
   });
+  /** For `serve` its URL; rejects when the process ends without a line. */
   const firstLine = new Promise<string>((resolve, reject) => {
     if (!collects) return;
     child.stdout.on("data", () => {
@@ -77,7 +65,7 @@ export function startBinary(
 export function runBinary(
   args: readonly string[],
   options: BinaryOptions & { readonly stdin?: string | Uint8Array },
-): Promise<Finished> {
+) {
   const { child, finished } = startBinary(args, options);
   // The process may end before it has read all of it.
   child.stdin.on("error", () => undefined);

@@ -10,21 +10,15 @@ import { testToken } from "./plant-server.ts";
 import { findFreePort } from "./postgres-server.ts";
 import { checkOutput } from "./secrecy.ts";
 
-/** Which of the three streams is a terminal; by default none. */
-export interface Terminals {
-  readonly stdin?: boolean;
-  readonly stdout?: boolean;
-  readonly stderr?: boolean;
-}
-
 /** All three streams are terminals. */
-export const allTerminals: Terminals = { stdin: true, stdout: true, stderr: true };
+export const allTerminals = { stdin: true, stdout: true, stderr: true };
 
 /** Options of a run. */
 export interface CliOptions {
   /** Contents of stdin. Default: empty. A stream need not end. */
   readonly stdin?: string | Uint8Array | Readable;
-  readonly terminals?: Terminals;
+  /** Which of the three streams is a terminal; by default none. */
+  readonly terminals?: Partial<typeof allTerminals>;
   /** True if stdout is a pipe instead of a file. Default: false. */
   readonly isPiped?: boolean;
   readonly env?: Readonly<Record<string, string>>;
@@ -49,34 +43,8 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** A run in progress. */
-export interface CliRun {
-  readonly finished: Promise<CliResult>;
-  /** Returns the output so far. */
-  stdout(): string;
-  stderr(): string;
-  /** Resolves once stderr or stdout holds the text; rejects when the run ends without it. */
-  saw(text: string): Promise<void>;
-  /** Resolves with the first line on stdout; rejects when the run ends without one. */
-  firstLine(): Promise<string>;
-  /** Delivers a signal. Returns whether the command handles it. */
-  signal(name: StopSignal): boolean;
-  /** Delivers a SIGTERM, and resolves at the end. */
-  stop(): Promise<CliResult>;
-  /** Delivers a SIGHUP. */
-  hangUp(): void;
-  /** Reports the end of the parent process. Returns whether the command watches it. */
-  endParent(): boolean;
-  /** Delivers an uncaught error. */
-  throwUncaught(error: unknown): void;
-  /** Closes stdout like a reader that stops early. */
-  closeStdout(): void;
-  /** Closes stderr in the same way. */
-  closeStderr(): void;
-}
-
 /** Starts the command. */
-export function startCli(argv: readonly string[], options: CliOptions = {}): CliRun {
+export function startCli(argv: readonly string[], options: CliOptions = {}) {
   const { terminals = {}, columns = 80, program = main, server } = options;
   const env = server
     ? { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken, ...options.env }
@@ -138,29 +106,40 @@ export function startCli(argv: readonly string[], options: CliOptions = {}): Cli
   };
   return {
     finished,
+    /** Returns the output so far. */
     stdout: stdout.text,
     stderr: stderr.text,
-    saw: (text) => until(() => stdout.text().includes(text) || stderr.text().includes(text), text),
+    /** Resolves once stderr or stdout holds the text; rejects when the run ends without it. */
+    saw: (text: string) =>
+      until(() => stdout.text().includes(text) || stderr.text().includes(text), text),
+    /** Resolves with the first line on stdout; rejects when the run ends without one. */
     async firstLine() {
       await until(() => stdout.text().includes("\n"), "a line on stdout");
       return stdout.text().split("\n", 1).join();
     },
+    /** Delivers a signal. Returns whether the command handles it. */
     signal,
+    /** Delivers a SIGTERM, and resolves at the end. */
     stop() {
       signal("SIGTERM");
       return finished;
     },
+    /** Delivers a SIGHUP. */
     hangUp() {
       for (const handler of hangUpHandlers) handler();
     },
+    /** Reports the end of the parent process. Returns whether the command watches it. */
     endParent() {
       for (const handler of parentHandlers) handler();
       return parentHandlers.size > 0;
     },
-    throwUncaught(error) {
+    /** Delivers an uncaught error. */
+    throwUncaught(error: unknown) {
       for (const handler of uncaughtHandlers) handler(error);
     },
+    /** Closes stdout like a reader that stops early. */
     closeStdout: () => void stdout.stream.destroy(),
+    /** Closes stderr in the same way. */
     closeStderr: () => void stderr.stream.destroy(),
   };
 }
@@ -171,10 +150,7 @@ export function runCli(argv: readonly string[], options?: CliOptions): Promise<C
 }
 
 /** Starts `serve`, by default at a free port, and stops it when the test ends. Resolves once its URL is on stdout. */
-export async function startServe(
-  args: readonly string[] = [],
-  options: CliOptions = {},
-): Promise<CliRun & { readonly url: string }> {
+export async function startServe(args: readonly string[] = [], options: CliOptions = {}) {
   const hasAddress = ["--port", "--socket", "--ephemeral"].some((flag) => args.includes(flag));
   const port = hasAddress ? [] : ["--port", String(await findFreePort())];
   const run = startCli(["serve", ...port, ...args], options);
@@ -208,13 +184,11 @@ expect.extend({
   },
 });
 
-interface ExpectedResult {
-  readonly exitCode: number;
-  readonly stderr: Text;
-  readonly stdout: Output;
-}
-
-function compare({ equals, utils }: MatcherState, result: CliResult, wanted: ExpectedResult) {
+function compare(
+  { equals, utils }: MatcherState,
+  result: CliResult,
+  wanted: Omit<CliResult, "stderr" | "stdout"> & { readonly stderr: Text; readonly stdout: Output },
+) {
   const { exitCode, stderr, stdout } = result;
   const hasLines = Array.isArray(wanted.stdout);
   const lines = hasLines ? attempt(() => parseLines(stdout)) : undefined;
@@ -252,14 +226,7 @@ function toStdin(source: CliOptions["stdin"], isTTY: boolean): InputStream {
   return Object.assign(stream, { isTTY });
 }
 
-interface CollectedOutput {
-  readonly stream: OutputStream;
-  text(): string;
-  /** Resolves at the next write. */
-  written(): Promise<void>;
-}
-
-function createOutput(isTTY: boolean, columns: number): CollectedOutput {
+function createOutput(isTTY: boolean, columns: number) {
   const stream = new PassThrough();
   let text = "";
   let announce!: () => void;
@@ -279,8 +246,9 @@ function createOutput(isTTY: boolean, columns: number): CollectedOutput {
     clearLine: (direction: Direction) => clearLine(stream, direction),
   };
   return {
-    stream: isTTY ? Object.assign(stream, terminal) : stream,
+    stream: (isTTY ? Object.assign(stream, terminal) : stream) as OutputStream,
     text: () => text,
+    /** Resolves at the next write. */
     written: () => written,
   };
 }

@@ -12,18 +12,6 @@ export function hasServiceManager(): boolean {
   return spawnSync("perl", ["-MSocket", "-MPOSIX", "-e", "1"]).status === 0;
 }
 
-/** A service manager that runs. */
-export interface ServiceManager {
-  /** Resolves with the URLs that the service printed, once it has printed `count`. */
-  urls(count: number): Promise<readonly string[]>;
-  /** Sends a signal to the service that runs now. */
-  signal(name: NodeJS.Signals): void;
-  /** The log of the service. */
-  log(): string;
-  /** Exit statuses of the services that have ended. */
-  ended(): readonly number[];
-}
-
 /**
  * Starts a service manager, which is killed with its service when the test ends.
  *
@@ -33,7 +21,7 @@ export function startServiceManager(
   address: string,
   args: readonly string[],
   { home, env }: { readonly home: string; readonly env: Readonly<Record<string, string>> },
-): ServiceManager {
+) {
   const child = spawn("perl", [script, address, process.execPath, binary, ...args], {
     cwd: home,
     detached: true,
@@ -48,13 +36,17 @@ export function startServiceManager(
   const find = (line: RegExp): string[] =>
     [...stdout.matchAll(line)].map(([, value = ""]) => value);
   return {
-    async urls(count) {
+    /** Resolves with the URLs that the service printed, once it has printed `count`. */
+    async urls(count: number) {
       const read = (): string[] => find(/^(\w+:\/.*)\n/gm);
       await expect.poll(() => read().length, { message: stderr }).toBeGreaterThanOrEqual(count);
       return read();
     },
-    signal: (name) => process.kill(Number(find(/^started (\d+)\n/gm).at(-1)), name),
+    /** Sends a signal to the service that runs now. */
+    signal: (name: NodeJS.Signals) => process.kill(Number(find(/^started (\d+)\n/gm).at(-1)), name),
+    /** The log of the service. */
     log: () => stderr,
+    /** Exit statuses of the services that have ended. */
     ended: () => find(/^ended (\d+)\n/gm).map(Number),
   };
 }

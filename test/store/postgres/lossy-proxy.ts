@@ -13,23 +13,12 @@ export type Fate =
   /** The connection stays open and forwards nothing from now on. */
   | "freeze";
 
-/** A proxy in front of a server. */
-export interface LossyProxy {
-  /** The URL of the server through the proxy. */
-  readonly url: string;
-  /** Number of messages with another fate than `pass`. */
-  readonly losses: number;
-}
-
 /**
  * Opens a proxy for one test.
  *
  * @param decide returns the fate of a piece of a connection on its way to the server
  */
-export async function openLossyProxy(
-  serverUrl: string,
-  decide: (message: string) => Fate,
-): Promise<LossyProxy> {
+export async function openLossyProxy(serverUrl: string, decide: (message: string) => Fate) {
   const { hostname, port: serverPort } = new URL(serverUrl);
   let losses = 0;
   const proxyUrl = await openRawServer((client) => {
@@ -60,7 +49,9 @@ export async function openLossyProxy(
   const url = new URL(serverUrl);
   url.port = new URL(proxyUrl).port;
   return {
+    /** The URL of the server through the proxy. */
     url: url.href,
+    /** Number of messages with another fate than `pass`. */
     get losses() {
       return losses;
     },
