@@ -128,12 +128,9 @@ describe("the certificates of a login", () => {
   const readCredential = (url: string) => credentials.readCredential(config(), url, process);
 
   async function login(url: string, args: readonly string[] = [], env = {}) {
-    const result = await run(
-      ["login", "--url", url, ...args],
-      { ...withoutToken, ...env },
-      testToken,
-    );
-    expect(result).toMatchObject({ exitCode: 0 });
+    expect(
+      await run(["login", "--url", url, ...args], { ...withoutToken, ...env }, testToken),
+    ).toMatchObject({ exitCode: 0 });
   }
 
   /** Runs a command that succeeds only with the certificate. */

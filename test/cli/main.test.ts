@@ -5,7 +5,7 @@ import { listCommands } from "../../.build/man-page.ts";
 import { listManualFiles, listReference, listTopics } from "../../src/cli/topics.ts";
 import { toTerminalText } from "../../src/cli/terminal/manual-text.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
-import { allTerminals, runCli } from "../helpers/run-cli.ts";
+import { allTerminals, containing, runCli } from "../helpers/run-cli.ts";
 
 const commands = await listCommands();
 /** The words that lead to each command in help. */
@@ -242,8 +242,7 @@ describe("the help of a command", () => {
     ["delete", "8  Some of several deletions failed"],
     ["token revoke", "9  No such token"],
   ])("of %s has exit codes in its own words: %s", async (words, line) => {
-    const { stdout } = await runCli([...words.split(" "), "--help"]);
-    expect(stdout).toContain(`\n  ${line}\n`);
+    expect(await runCli([...words.split(" "), "--help"])).toPrint(containing(`\n  ${line}\n`));
   });
 
   it.each(["list", "get", "export"])("of `%s` names the store and its default", async (name) => {
@@ -253,8 +252,7 @@ describe("the help of a command", () => {
   });
 
   it("shows no default of a switch", async () => {
-    const { stdout } = await runCli(["serve", "--help"]);
-    expect(stdout).toMatch(/--no-docs +.* \/docs\n/);
+    expect(await runCli(["serve", "--help"])).toPrint(/--no-docs +.* \/docs\n/);
   });
 });
 
@@ -384,8 +382,7 @@ describe("wrong usage", () => {
   });
 
   it("rejects an argument that is not UTF-8, which Node passes on with U+FFFD", async () => {
-    const result = await runCli(["create", "--id", "1", "--name", "f\uFFFDrn"]);
-    expect(result).toExit(
+    expect(await runCli(["create", "--id", "1", "--name", "f\uFFFDrn"])).toExit(
       2,
       "error: argument 5 is not UTF-8, or contains U+FFFD: encode it as UTF-8, or use a file\n",
     );

@@ -55,9 +55,8 @@ describe("the server", () => {
   });
 
   it("is needed for the flags of requests", async () => {
-    const { exitCode, stderr } = await runCli(["list", "--timeout", "3s"]);
-    expect(exitCode).toBe(2);
-    expect(stderr).toMatch(
+    expect(await runCli(["list", "--timeout", "3s"])).toExit(
+      2,
       /--timeout is for a server, not for the store sqlite:\S+: pass --url too/,
     );
   });

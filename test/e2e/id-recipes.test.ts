@@ -29,8 +29,7 @@ it.each(
       code: 0,
       stderr: expect.stringContaining(`the id ${odd} `),
     });
-    const { stdout } = await runShell("sh", ["-c", "plantstore export"], env);
-    expect(stdout).toBe(left);
+    expect(await runShell("sh", ["-c", "plantstore export"], env)).toPrint(left);
   },
   60_000,
 );

@@ -387,7 +387,6 @@ describe("on a terminal with few lines, help shows a topic", () => {
   });
 
   it("without a pager in a pipe, as it is", async () => {
-    const { stdout } = await runShell("plantstore help bulk | cat", { PAGER: "sed s/^/P:/" });
-    expect(stdout).toMatch(/^# /);
+    expect(await runShell("plantstore help bulk | cat", { PAGER: "sed s/^/P:/" })).toPrint(/^# /);
   });
 });

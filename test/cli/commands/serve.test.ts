@@ -251,8 +251,7 @@ describe("a new store", () => {
 
 describe("the first server", () => {
   const serveAt = async (url: string, ...args: readonly string[]) => {
-    const result = await serveOnce(["--port", new URL(url).port, ...args]);
-    expect(result).toMatchObject({ exitCode: 0 });
+    expect(await serveOnce(["--port", new URL(url).port, ...args])).toMatchObject({ exitCode: 0 });
   };
   const serveLater = async () =>
     serveAt(await findClosedUrl(), "--store", `sqlite:${home}/other.db`);
@@ -469,8 +468,7 @@ describe("--ephemeral", () => {
   });
 
   it("rejects --store", async () => {
-    const result = await runCli(["serve", "--ephemeral", "--store", "memory:"]);
-    expect(result).toExit(
+    expect(await runCli(["serve", "--ephemeral", "--store", "memory:"])).toExit(
       2,
       /^error: option '--ephemeral' cannot be used with option '--store <url>'\n/,
     );
@@ -712,8 +710,7 @@ describe("--socket", () => {
   it.each(["plants:1.sock", "a:/plants.sock"])("saves no token without a URL: %j", async (name) => {
     const path = join(home, name);
     await mkdir(dirname(path), { recursive: true });
-    const result = await serveOnce(["--socket", path]);
-    expect(result).toMatchObject({ url: `unix:${path}`, exitCode: 0 });
+    expect(await serveOnce(["--socket", path])).toMatchObject({ url: `unix:${path}`, exitCode: 0 });
     expect(existsSync(configDirectory)).toBe(false);
   });
 
@@ -741,8 +738,7 @@ describe("LISTEN_FDS, for a socket that was passed to this process,", () => {
   });
 
   it.each(["2", "many"])("is one socket, not %s", async (count) => {
-    const result = await runCli(["serve"], { env: { ...env, LISTEN_FDS: count } });
-    expect(result).toExit(
+    expect(await runCli(["serve"], { env: { ...env, LISTEN_FDS: count } })).toExit(
       2,
       `error: expected one socket but LISTEN_FDS is "${count}": keep one Listen… line in the socket unit\n`,
     );

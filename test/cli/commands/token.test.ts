@@ -318,8 +318,7 @@ describe("token issue --expires", () => {
 
   it.each(["2020-01-01", "2030-02-31", "2030-13-01"])("rejects the day %s", async (day) => {
     const problem = `error: --expires must be a day after today (got "${day}")`;
-    const result = await runToken(["issue", "--expires", day]);
-    expect(result).toExit(2, containing(problem));
+    expect(await runToken(["issue", "--expires", day])).toExit(2, containing(problem));
   });
 });
 

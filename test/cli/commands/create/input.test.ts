@@ -67,8 +67,7 @@ describe("a plant is read", () => {
   });
 
   it("from a terminal with -, after a message", async () => {
-    const result = await create(["-"], { stdin: plant, terminals: allTerminals });
-    expect(result).toExit(
+    expect(await create(["-"], { stdin: plant, terminals: allTerminals })).toExit(
       0,
       /^Server: .*\nreading plants as JSON from the terminal: end with Ctrl-D\n.*✓.* created plant \d+\n$/,
       '{"name":"response"}\n',
@@ -166,8 +165,7 @@ describe("a document that is not a plant", () => {
     [Uint8Array.of(0x22, 0xff, 0x22), "invalid UTF-8 (INPUT:1:2): encode the text in UTF-8"],
   ])("is not JSON, with the place", async (document, message) => {
     const path = await writePlant(document);
-    const result = await create([path]);
-    expect(result).toExit(2, containing(message.replace("INPUT", path)));
+    expect(await create([path])).toExit(2, containing(message.replace("INPUT", path)));
     expect(server.requests).toEqual([]);
   });
 

@@ -36,6 +36,14 @@ function create(stdin: string | Uint8Array, ...args: readonly string[]) {
   return runCli(["create", "-", ...args], { server, stdin });
 }
 
+/** Starts a create whose input stays open after the text. */
+function startTyping(text: string, args: readonly string[] = [], options: CliOptions = {}) {
+  const stdin = new PassThrough();
+  const run = startCli(["create", ...args], { server, stdin, ...options });
+  stdin.write(text);
+  return { ...run, stdin };
+}
+
 const readRejects = (): Promise<string> => readFile(rejects, "utf8");
 
 async function writeInput(name: string, text: string): Promise<string> {
@@ -130,44 +138,30 @@ describe("many plants", () => {
     expect(await server.store.get(1n)).toEqual({ id: 1n, name: "name 49" });
   });
 
-  it.each<[what: string, input: string, args: readonly string[]]>([
-    ["an array", `[${a},\n${b}]`, []],
-    ["one after the other", `${a}${b}`, []],
-    ["lines with a byte order mark and CRLF", `\uFEFF${a}\r\n${b}\r\n`, []],
-    ["a table", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
-    ["a table with semicolons", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
-    ["a table with semicolons and --csv", "id;name;tag\n1;a;\n2;b;pot\n;;\n", ["--csv"]],
-    ["a table with tabs", "tag\tname\tid\n\ta\t1\npot\tb\t2", ["--delimiter", "tab"]],
-    [
-      "a table with tabs and --csv",
-      "tag\tname\tid\n\ta\t1\npot\tb\t2",
-      ["--csv", "--delimiter=\t"],
-    ],
-    [
-      "a table with a byte order mark and CRLF",
-      '\uFEFF"id",Name,TAG\r\n1,a\r\n2,b,pot\r\n',
-      ["--csv"],
-    ],
-  ])("are read from %s", async (_what, input, args) => {
-    expect(await create(input, ...args)).toMatchObject({ exitCode: 0 });
-    expect(await server.store.list({ limit: 10 })).toEqual([
-      { id: 1n, name: "a" },
-      { id: 2n, name: "b", tag: "pot" },
-    ]);
-  });
-
-  it.each([
-    ["plants.csv", "id,name,tag\n1,a,\n2,b,pot\n", []],
-    ["PLANTS.CSV", "id,name,tag\n1,a,\n2,b,pot\n", []],
-    ["plants.Tsv", "tag\tname\tid\n\ta\t1\npot\tb\t2", []],
+  const table = "id,name,tag\n1,a,\n2,b,pot\n";
+  const withTabs = "tag\tname\tid\n\ta\t1\npot\tb\t2";
+  it.each<[name: string, text: string, flags: readonly string[]]>([
+    ["-", `[${a},\n${b}]`, []],
+    ["-", `${a}${b}`, []],
+    ["-", `\uFEFF${a}\r\n${b}\r\n`, []],
+    ["-", table, ["--csv"]],
+    ["-", table.replaceAll(",", ";"), ["--delimiter", ";"]],
+    ["-", `${table};;\n`.replaceAll(",", ";"), ["--csv"]],
+    ["-", withTabs, ["--delimiter", "tab"]],
+    ["-", withTabs, ["--csv", "--delimiter=\t"]],
+    ["-", '\uFEFF"id",Name,TAG\r\n1,a\r\n2,b,pot\r\n', ["--csv"]],
+    ["plants.csv", table, []],
+    ["PLANTS.CSV", table, []],
+    ["plants.Tsv", withTabs, []],
     ["plants.tsv.txt", `${a}\n${b}`, []],
-    ["plants.txt", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
-    ["plants.tsv", "id,name,tag\n1,a,\n2,b,pot\n", ["--csv"]],
-    ["plants.csv", "id;name;tag\n1;a;\n2;b;pot\n", ["--delimiter", ";"]],
+    ["plants.txt", table, ["--csv"]],
+    ["plants.tsv", table, ["--csv"]],
+    ["plants.csv", table.replaceAll(",", ";"), ["--delimiter", ";"]],
     ["plants.csv", "sep=;\r\nid;name;tag\r\n1;a;\r\n2;b;pot\r\n;;\r\n", []],
-  ])("are read from the file %s, which has %j, with the flags %j", async (name, text, flags) => {
-    const path = await writeInput(name, text);
-    expect(await runCli(["create", path, ...flags], { server })).toMatchObject({ exitCode: 0 });
+  ])("are read from %s, which has %j, with the flags %j", async (name, text, flags) => {
+    const input = name === "-" ? name : await writeInput(name, text);
+    const result = await runCli(["create", input, ...flags], { server, stdin: text });
+    expect(result).toMatchObject({ exitCode: 0 });
     expect(await server.store.list({ limit: 10 })).toEqual([
       { id: 1n, name: "a" },
       { id: 2n, name: "b", tag: "pot" },
@@ -210,11 +204,9 @@ describe("many plants", () => {
     ["--json", `${a}\n${b.slice(0, 9)}`, b.slice(9)],
     ["--csv", "id,name\n1,a\n2", ",b"],
   ])("with %s have their result as soon as it is known", async (flag, start, rest) => {
-    const stdin = new PassThrough();
-    const run = startCli(["create", flag, "-"], { server, stdin });
-    stdin.write(start);
+    const run = startTyping(start, [flag, "-"]);
     await run.saw('"status":"created"');
-    stdin.end(rest);
+    run.stdin.end(rest);
     expect(parseLines((await run.finished).stdout)).toHaveLength(2);
   });
 
@@ -333,8 +325,7 @@ describe("a table", () => {
     // One byte for each character keeps bytes that are not UTF-8.
     const input = Buffer.from(`id,name,tag\n${row}\n2,b\n`, "latin1");
     const bytes = error === 40002 ? input.fill(0xff, 12, 13) : input;
-    const { stdout } = await create(bytes, "--csv");
-    expect(parseLines(stdout)).toMatchObject([
+    expect(await create(bytes, "--csv")).toExit(8, summary(1, 0, 0, 1, 0), [
       { line: 2, status: "rejected", error: { error, message: expect.stringMatching(message) } },
       { line: 3, status: "created", plant: { name: "b" } },
     ]);
@@ -437,9 +428,7 @@ describe("--rejects", () => {
 
   it("extends its file with --from-line 1 of another input, as the end of a run advises", async () => {
     const first = await writeInput("first", "{}\n");
-    const stdin = new PassThrough();
-    const run = startCli(["create", first, "-", "--rejects", rejects], { server, stdin });
-    stdin.write(`${a}\n`);
+    const run = startTyping(`${a}\n`, [first, "-", "--rejects", rejects]);
     await run.saw('"created"');
     run.signal("SIGINT");
     expect((await run.finished).stderr).toContain(
@@ -488,8 +477,7 @@ describe("--rejects", () => {
     async () => {
       const problem =
         /error: \/dev\/full cannot be written: no space left on device\nResume with .*\n  plantstore create --from-line 2 --rejects \/dev\/full -\n$/;
-      const result = await create(`${a}\n{}\n`, "--rejects", "/dev/full");
-      expect(result).toExit(2, problem, lineOfA);
+      expect(await create(`${a}\n{}\n`, "--rejects", "/dev/full")).toExit(2, problem, lineOfA);
     },
   );
 
@@ -504,10 +492,7 @@ describe("a run that ends early", () => {
   const line = (id: number): string => `{"id":${id},"name":"a"}\n`;
 
   it("with --fail-fast sends nothing after the rejected record, which the hint names", async () => {
-    const stdin = new PassThrough();
-    const args = ["create", "--fail-fast", "--concurrency", "1"];
-    const run = startCli(args, { server, stdin });
-    stdin.write(`${line(1)}{}\n${line(3)}`);
+    const run = startTyping(`${line(1)}{}\n${line(3)}`, ["--fail-fast", "--concurrency", "1"]);
     const result = await run.finished;
     expect(result).toExit(8, summary(1, 0, 0, 1, 0, 0), [
       { line: 1 },
@@ -517,7 +502,7 @@ describe("a run that ends early", () => {
       `stopped at the first rejected or failed record (--fail-fast)\n${resumeWith("--from-line 2 --fail-fast --concurrency 1 -", "Correct line 2, then resume")}`,
     );
     expect(await server.store.get(3n)).toBeUndefined();
-    expect(stdin.destroyed).toBe(true);
+    expect(run.stdin.destroyed).toBe(true);
   });
 
   it("with --fail-fast and --rejects resumes after the record, which the file has", async () => {
@@ -557,11 +542,9 @@ describe("a run that ends early", () => {
   });
 
   it("by an input that fails after a single record sends the record", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
-    stdin.write(`${a}\n`);
+    const run = startTyping(`${a}\n`, [], { terminals: { stderr: true } });
     await run.saw("1 records");
-    stdin.destroy(new Error("the pipe broke"));
+    run.stdin.destroy(new Error("the pipe broke"));
     const problem = containing("the pipe broke\nResume with the same input:\n");
     expect(await run.finished).toExit(2, problem, lineOfA);
   });
@@ -580,17 +563,15 @@ describe("a run that ends early", () => {
   ] as const)(
     "by %s waits for the plants in flight, prints them, and exits with %i",
     async (signal, code) => {
-      const stdin = new PassThrough();
-      const run = startCli(["create", "--json"], { server, stdin });
-      stdin.write(line(1));
+      const run = startTyping(line(1), ["--json"]);
       await run.saw('"line":1');
-      stdin.write(`${line(2)}${line(3)}`);
+      run.stdin.write(`${line(2)}${line(3)}`);
       await run.saw('"line":3');
       run.signal(signal);
       const problem = `stopped by ${signal}\n${resumeWith("--from-line 4 --json -")}`;
       const messages = endEarly(3, problem);
       expect(await run.finished).toExit(code, messages, [{ line: 1 }, { line: 2 }, { line: 3 }]);
-      expect(stdin.destroyed).toBe(true);
+      expect(run.stdin.destroyed).toBe(true);
     },
   );
 
@@ -601,10 +582,8 @@ describe("a run that ends early", () => {
         const isUnavailable = scripted.requests.at(-1)?.body.includes('"id":2,') === true;
         (isUnavailable ? errorResponse(50_301) : json(200, '{"name":"a"}'))(response);
       });
-      const stdin = new PassThrough();
-      const argv = ["create", "--json", "--retry", "1", ...args];
-      const run = startCli(argv, { ...options, server: scripted, stdin });
-      stdin.write(line(1) + line(2) + line(3));
+      const flags = ["--json", "--retry", "1", ...args];
+      const run = startTyping(line(1) + line(2) + line(3), flags, { ...options, server: scripted });
       await run.saw('"line":3');
       run.signal("SIGINT");
       return run.finished;
@@ -651,50 +630,50 @@ describe("a run that ends early", () => {
     expect(await run.finished).toExit(130, problem);
   });
 
-  it("by a rejected token exits with 4, and names the source of the token", async () => {
-    const stdin = Array.from({ length: 1000 }, (_, id) => line(id)).join("");
-    const env = { PLANTSTORE_TOKEN: "wrong" };
-    expect(await runCli(["create", "-"], { server, env, stdin })).toExit(
-      4,
-      /^created 0, .*unfinished \d+ in .*\nerror 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+\)\nReplace the token, then run the same command again\n$/,
-    );
-  });
-
-  it("without a server exits with 6", async () => {
-    const closed = { url: await findClosedUrl() };
-    const stdin = `${line(1)}${line(2)}`;
-    expect(await runCli(["create", "-", "--retry", "1"], { server: closed, stdin })).toExit(
-      6,
-      /unfinished 2 in .*\nerror: .*after 2 attempts.*\nRun the same command again\n$/,
-    );
-  });
-
-  it("by a lost connection advises once to repeat the command", async () => {
-    const url = await openRawServer((socket) => void socket.end());
-    const options = { server: { url }, stdin: `${line(1)}${line(2)}` };
-    const problem =
-      /^warning: [^\n]+, retrying\ncreated 0, .*\nerror: lost the connection to [^;]+: the plant may or may not exist\nRun the same command again\n$/;
-    expect(await runCli(["create", "-", "--retry", "2"], options)).toExit(6, problem);
+  it.each<[end: string, count: number, open: () => Promise<string>, code: number, problem: RegExp]>(
+    [
+      [
+        "a rejected token, whose source it names,",
+        1000,
+        () => Promise.resolve(server.url),
+        4,
+        /^created 0, .*unfinished \d+ in .*\nerror 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+\)\nReplace the token, then run the same command again\n$/,
+      ],
+      [
+        "a missing server",
+        2,
+        findClosedUrl,
+        6,
+        /unfinished 2 in .*\nerror: .*after 2 attempts.*\nRun the same command again\n$/,
+      ],
+      [
+        "a lost connection",
+        2,
+        () => openRawServer((socket) => void socket.end()),
+        6,
+        /^warning: [^\n]+, retrying\ncreated 0, .*\nerror: lost the connection to [^;]+: the plant may or may not exist\nRun the same command again\n$/,
+      ],
+    ],
+  )("by %s advises once to repeat the command", async (_end, count, open, code, problem) => {
+    const stdin = Array.from({ length: count }, (_, id) => line(id)).join("");
+    const options = { server: { url: await open() }, env: { PLANTSTORE_TOKEN: "wrong" }, stdin };
+    expect(await runCli(["create", "-", "--retry", "1"], options)).toExit(code, problem);
   });
 
   it("by a closed output exits with 141, and names the line to resume", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create", "--json"], { server, stdin });
-    stdin.write(line(1));
+    const run = startTyping(line(1), ["--json"]);
     await run.saw('"line":1');
     run.closeStdout();
-    stdin.write(line(2));
+    run.stdin.write(line(2));
     const problem = `the output was closed\n${resumeWith("--from-line 2 --json -")}`;
     expect(await run.finished).toExit(141, endEarly(2, problem), containing('"line":1'));
-    expect(stdin.destroyed).toBe(true);
+    expect(run.stdin.destroyed).toBe(true);
   });
 
   it("by an input that fails exits with 2 after the results of earlier records", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create", "--json"], { server, stdin });
-    stdin.write(line(1));
+    const run = startTyping(line(1), ["--json"]);
     await run.saw('"line":1');
-    stdin.destroy(new Error("the pipe broke"));
+    run.stdin.destroy(new Error("the pipe broke"));
     const problem = `standard input cannot be read: the pipe broke\n${resumeWith("--from-line 2 --json -")}`;
     expect(await run.finished).toExit(2, endEarly(1, problem), [{ line: 1 }]);
   });
@@ -739,52 +718,41 @@ describe("a terminal", () => {
   });
 
   it("shows the progress, and at the end the summary", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create"], { server, stdin, terminals });
-    stdin.write(`${a}\n${b}\n{}\n`);
+    const run = startTyping(`${a}\n${b}\n{}\n`, [], { terminals });
     await run.saw("3 records, 1 rejected, ");
-    stdin.end();
+    run.stdin.end();
     expect((await run.finished).stderr).toMatch(
       /created 2, unchanged 0, replaced 0, rejected 1, failed 0 in [\d.]+ s(?: \(\d\/s\))?\n$/,
     );
   });
 
   it("shows no progress if stdout is a pipe, whose reader may write there too", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create"], { server, stdin, terminals, isPiped: true });
-    stdin.write(`${a}\n${b}\n`);
+    const run = startTyping(`${a}\n${b}\n`, [], { terminals, isPiped: true });
     await run.saw('"record":2');
     // Progress that begins later is there already.
-    const other = new PassThrough();
-    const shown = startCli(["create"], { server, stdin: other, terminals });
-    other.write(`${a}\n${b}\n`);
+    const shown = startTyping(`${a}\n${b}\n`, [], { terminals });
     await shown.saw("2 records, ");
     expect(run.stderr()).not.toContain("2 records, ");
-    stdin.end();
-    other.end();
-    await Promise.all([run.finished, shown.finished]);
+    for (const each of [run, shown]) {
+      each.stdin.end();
+      await each.finished;
+    }
   });
 
   it("on which the input is typed shows no progress", async () => {
-    const stdin = new PassThrough();
-    const typed = { server, stdin, terminals: { stdin: true, stderr: true } };
-    const run = startCli(["create", "--json", "-"], typed);
-    stdin.write(`${a}\n`);
+    const typed = { terminals: { stdin: true, stderr: true } };
+    const run = startTyping(`${a}\n`, ["--json", "-"], typed);
     await run.saw('"status":"created"');
     // Progress that begins later is there already.
-    const other = new PassThrough();
-    const piped = startCli(["create", "--json", "-"], { server, stdin: other, terminals });
-    other.write(`${a}\n`);
+    const piped = startTyping(`${a}\n`, ["--json", "-"], { terminals });
     await piped.saw("1 records, ");
     expect(run.stderr()).toBe(
       `Server: ${server.url}\nreading plants as JSON from the terminal: end with Ctrl-D\n`,
     );
-    stdin.end();
-    other.end();
-    expect(await Promise.all([run.finished, piped.finished])).toMatchObject([
-      { exitCode: 0 },
-      { exitCode: 0 },
-    ]);
+    for (const each of [run, piped]) {
+      each.stdin.end();
+      expect(await each.finished).toMatchObject({ exitCode: 0 });
+    }
   });
 
   it("shows the share of the records that have a result", async () => {
@@ -851,22 +819,18 @@ describe("a terminal", () => {
 
 describe("a first plant", () => {
   it("is sent when it arrives, and its output waits for a second one", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
-    stdin.write(`${a}\n`);
+    const run = startTyping(`${a}\n`, [], { terminals: { stderr: true } });
     await run.saw("1 records");
     expect(await server.store.list({ limit: 9 })).toHaveLength(1);
     expect(run.stdout()).toBe("");
-    stdin.write(`${b}\n`);
+    run.stdin.write(`${b}\n`);
     await run.saw('"record":2');
-    stdin.end();
+    run.stdin.end();
     expect(parseLines((await run.finished).stdout)).toHaveLength(2);
   });
 
   it("is one plant if it is all that has arrived at a signal", async () => {
-    const stdin = new PassThrough();
-    const run = startCli(["create"], { server, stdin, terminals: { stderr: true } });
-    stdin.write(`${a}\n`);
+    const run = startTyping(`${a}\n`, [], { terminals: { stderr: true } });
     await run.saw("1 records");
     run.signal("SIGINT");
     const problem = /created plant 1\n[^\n]*error[^\n]*: stopped by SIGINT\n$/;

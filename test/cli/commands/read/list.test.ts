@@ -63,8 +63,7 @@ describe("which plants", () => {
     const { stdout: lines, stderr } = await runCli(["list", "--store", url], run);
     expect(lines.trimEnd().split("\n")).toHaveLength(1 + 100);
     expect(stderr).toBe(`More:\n  plantstore list --after 99 --store ${url}\n`);
-    const { stdout } = await runCli(["list", "--help"]);
-    expect(stdout).toMatch(
+    expect(await runCli(["list", "--help"])).toPrint(
       /--limit <n> +Number of plants, up to 10000 \(default: 100 for a table\)/,
     );
   });
@@ -124,8 +123,7 @@ describe("formats", () => {
     expect(stdout).toMatch(/^id,name,tag\n-9223372036854775808,first,\n-5,moss,""\n2,rose,pot\n/);
 
     await using server = await startServer();
-    const created = await runCli(["create", "--csv", "--quiet"], { server, stdin: stdout });
-    expect(created).toPrint("");
+    expect(await runCli(["create", "--csv", "--quiet"], { server, stdin: stdout })).toPrint("");
     expect(await server.store.list({ limit: 100 })).toEqual(
       strange.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     );
@@ -144,8 +142,7 @@ describe("formats", () => {
     [["--tag", "pot"], "0\n"],
   ])("--count %j prints the number of plants", async (args, number) => {
     const url = await createMany(250);
-    const { stdout } = await runCli(["list", "--count", "--store", url, ...args]);
-    expect(stdout).toBe(number);
+    expect(await runCli(["list", "--count", "--store", url, ...args])).toPrint(number);
   });
 });
 
@@ -207,7 +204,6 @@ describe("on a terminal", () => {
 
   it("reports an empty list", async () => {
     const url = await createSqliteStore([]);
-    const result = await runCli(["list", "--store", url], terminal);
-    expect(result).toExit(0, `${store(url)}no plants\n`);
+    expect(await runCli(["list", "--store", url], terminal)).toExit(0, `${store(url)}no plants\n`);
   });
 });
