@@ -6,12 +6,9 @@ import type { RequestRecord } from "./request.ts";
 
 /** Formats the lines of a log. A result includes its line break. */
 export interface LineFormat {
-  /** Empty if the request is not to have a line of its own. */
   request(level: LogLevel, record: RequestRecord): string;
   /** Formats a message, which contains no token. */
   message(level: LogLevel, text: string): string;
-  /** Writes what has no line yet, at the end of the log. */
-  flush?(): void;
 }
 
 /** From the most important to the least. */
@@ -52,8 +49,7 @@ export function createLog(format: LineFormat, level: LogLevel, write: (line: str
   return {
     request(record) {
       const each = toLevel(record);
-      const line = isLogged(each) ? format.request(each, record) : "";
-      if (line !== "") write(line);
+      if (isLogged(each)) write(format.request(each, record));
     },
     message,
     error(error) {

@@ -14,7 +14,7 @@ import { openPlantServer, type PlantServer } from "../../../server/server.ts";
 import { openStore } from "../../../store/open-store.ts";
 import { CommandError, exitCodes, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import { type OutputStream, writeText } from "../../io.ts";
+import { type Io, writeText } from "../../io.ts";
 import { assertStorePath, makeDefaultDirectory } from "../../store-access.ts";
 import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -36,14 +36,7 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   const output = openLogOutput(io.log, (count) => {
     log.message("warn", `${count} lines of this log were dropped: its reader is too slow`);
   });
-  const format: LineFormat =
-    options.logFormat === "json"
-      ? jsonFormat
-      : await loadTextFormat(terminal, io.stderr, output.write);
-  const closeLog = (): Promise<boolean> => {
-    format.flush?.();
-    return output.close();
-  };
+  const format = options.logFormat === "json" ? jsonFormat : await loadTextFormat(io, terminal);
   const log = createLog(format, options.logLevel, output.write);
   const run: ServerRun = {
     options,
@@ -70,23 +63,18 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
   try {
     await runServer(run);
   } catch (error) {
-    await closeLog();
+    await output.close();
     throw error;
   }
   // Node 20 and 22: abort at the exit, because they cannot restore a terminal that is gone.
   if (stop.signal.reason === "SIGHUP") io.endBySignal("SIGHUP");
   // Pending log lines would keep the process alive until they are read.
-  if (!(await closeLog())) io.exit(exitCodes.done.code);
+  if (!(await output.close())) io.exit(exitCodes.done.code);
 }
 
-async function loadTextFormat(
-  terminal: Terminal,
-  stderr: OutputStream,
-  write: (line: string) => void,
-): Promise<LineFormat> {
-  const { createCountingFormat, createTextFormat } = await import("./terminal-messages.ts");
-  const format = createTextFormat(await terminal.loadPalette(stderr), stderr);
-  return stderr.isTTY ? createCountingFormat(format, write) : format;
+async function loadTextFormat({ stderr }: Io, terminal: Terminal): Promise<LineFormat> {
+  const { createTextFormat } = await import("./terminal-messages.ts");
+  return createTextFormat(await terminal.loadPalette(stderr), stderr);
 }
 
 /** Serves until it is stopped. Listens before it opens the store, so that no store is created if the port is in use. */
