@@ -219,7 +219,7 @@ export function parseError(
 }
 
 /** Joins a repeated header as a list (RFC 9110 section 5.3). */
-export function joinHeader(headers: ClientResponse["headers"], name: string): string | undefined {
+function joinHeader(headers: ClientResponse["headers"], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
 }

@@ -5,13 +5,8 @@ import { tokenCheckHeader } from "../core/contract.ts";
 import { errorTable, truncateMessage } from "../core/errors.ts";
 import type { ErrorBody } from "../core/plant.ts";
 import { parseErrorBody } from "../core/read-plant.ts";
-import { parseResponse, joinHeader, toCreateRequest } from "./create-plant.ts";
-import {
-  type ClientRequest,
-  type ClientResponse,
-  type Post,
-  post as postOnce,
-} from "./http-request.ts";
+import { parseResponse, toCreateRequest } from "./create-plant.ts";
+import { type ClientRequest, type Post, post as postOnce } from "./http-request.ts";
 import { type ErrorResponse, NotAPlantStoreError, UnavailableError } from "./results.ts";
 
 export interface CheckReadinessOptions extends Pick<ClientRequest, "ca" | "timeoutMs"> {
@@ -69,13 +64,9 @@ export interface CheckTokenOptions extends CheckReadinessOptions {
 }
 
 /** Result of a check. The error of the store need not concern the token; its message names the right path for a wrong one. */
-export type TokenCheck = (
+export type TokenCheck =
   | { readonly isAccepted: true; readonly mayCreate: boolean }
-  | { readonly isAccepted: false; readonly response: ErrorResponse }
-) & {
-  /** The server's clock, to the second, in milliseconds since the epoch; undefined without a Date header. */
-  readonly serverTimeMs?: number | undefined;
-};
+  | { readonly isAccepted: false; readonly response: ErrorResponse };
 
 /**
  * Checks a token with a create that cannot succeed: if the store rejects the plant, or says that the token may not create any,
@@ -95,17 +86,8 @@ export async function checkToken(options: CheckTokenOptions): Promise<TokenCheck
   if (response.ok) {
     throw new NotAPlantStoreError(request.url, "it accepted a plant without an id and a name");
   }
-  const serverTimeMs = readServerTime(httpResponse);
   const { error } = response.error;
   const mayCreate = error === errorTable.idMissing.error;
   const isAccepted = mayCreate || error === errorTable.forbidden.error;
-  return isAccepted
-    ? { isAccepted, mayCreate, serverTimeMs }
-    : { isAccepted, response, serverTimeMs };
-}
-
-/** RFC 9110 section 6.6.1 */
-function readServerTime({ headers }: ClientResponse): number | undefined {
-  const timeMs = Date.parse(joinHeader(headers, "date") ?? "");
-  return Number.isNaN(timeMs) ? undefined : timeMs;
+  return isAccepted ? { isAccepted, mayCreate } : { isAccepted, response };
 }

@@ -21,7 +21,7 @@ import { readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";
-import { findIgnoredVariables, settings, statusOptions } from "../options/local.ts";
+import { findUnknownVariables, settings, statusOptions } from "../options/local.ts";
 import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
@@ -117,7 +117,7 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   yield { subject: "config", ...(await checkDirectory("config", io).catch(toErrorFinding(run))) };
   yield { subject: "data", ...(await checkDirectory("data", io).catch(toErrorFinding(run))) };
   yield* listSettings(run);
-  for (const [subject, message] of findIgnoredVariables(io.env)) {
+  for (const [subject, message] of findUnknownVariables(io.env)) {
     yield { subject, state: "warning", message };
   }
 }
@@ -135,7 +135,7 @@ function describeSetting(value: string, source: string): string {
   return `${value} (${source === "the default" ? "default" : `from ${source}`})`;
 }
 
-/** The server, its readiness, the token, and the clock, by subject. Sends the token only to a plant store. */
+/** The server with its readiness, and the token, by subject. Sends the token only to a plant store. */
 async function checkServer(
   run: Run,
   signal: AbortSignal,
@@ -170,7 +170,7 @@ async function checkServer(
         ? { state: "warning", message: `${shown}: accepts plants without a token: tell its owner` }
         : { state: "ok", message: shown };
   const token = await checkOwnToken(url, send, run, signal);
-  return { server: { ...server, facts }, token, ...checkClock(found.serverTimeMs) };
+  return { server: { ...server, facts }, token };
 }
 
 type TokenSender = (token?: string) => Promise<TokenCheck>;
@@ -205,18 +205,6 @@ async function checkOwnToken(
     if (problem.exit !== "unavailable") return toFinding(problem);
     return { state: "none", message: "none is saved for this URL" };
   }
-}
-
-/** With a larger difference, tokens that are issued here expire at the wrong time. */
-const maxClockDifferenceMs = 60_000;
-
-function checkClock(serverTimeMs: number | undefined): { readonly clock?: Finding } {
-  const differenceMs = Date.now() - (serverTimeMs ?? Date.now());
-  if (Math.abs(differenceMs) <= maxClockDifferenceMs) return {};
-  const minutes = Math.round(Math.abs(differenceMs) / 60_000);
-  const difference = `${minutes} min ${differenceMs < 0 ? "behind" : "ahead of"} the server's`;
-  const message = `${difference}: set it, or tokens that are issued here expire at the wrong time`;
-  return { clock: { state: "warning", message } };
 }
 
 /** Opens the store, which `list` and others read. `plantstore verify` searches it for damage. */

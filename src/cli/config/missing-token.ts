@@ -1,5 +1,5 @@
 /** Explains what to do without a token. */
-import { isLocalUrl, toEndpoint } from "../../core/base-url.ts";
+import { isLocalUrl } from "../../core/base-url.ts";
 import { toShellWord } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import type { Io } from "../io.ts";
@@ -21,13 +21,6 @@ export async function explainMissingToken(
   const isDefault = readDefaultUrl(io)?.value === baseUrl;
   const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
   const origins = await listSavedOrigins(findConfigDirectory(io));
-  const similar = origins.find(
-    (origin) => toAddress(origin) === toAddress(toEndpoint(baseUrl).origin),
-  );
-  if (similar !== undefined) {
-    const message = `no token for ${baseUrl}, but one is saved for ${similar}: use that URL, or run "${login}"`;
-    return new CommandError("tokenRejected", message);
-  }
   const server = isLocalUrl(baseUrl)
     ? await checkReadiness({ baseUrl, timeoutMs: localTimeoutMs, signal })
     : undefined;
@@ -39,11 +32,6 @@ export async function explainMissingToken(
     "tokenRejected",
     `${advice}, or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`,
   );
-}
-
-/** Host and port, equal for origins that differ only in the scheme or in the name of this machine. */
-function toAddress(origin: string): string {
-  return origin.replace(/^https?:\/\//, "").replace(/^(?:localhost|\[::1\])(?=:|$)/, "127.0.0.1");
 }
 
 function adviseLogin(login: string, server: Readiness | undefined): string {

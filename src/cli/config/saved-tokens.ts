@@ -27,15 +27,11 @@ export interface SavedToken {
 /** The bits of a file's mode for everyone except its owner. */
 const groupAndOthersBits = 0o077;
 
+/** The letters in the path of a socket stay as they are: encoded, a long one would be too long for a name. */
 export function toTokenFile(configDirectory: string, origin: string): string {
-  const name = encodeURIComponent(origin) + extension;
-  const folder = toTokenFolder(configDirectory);
-  if (name.length <= maxNameBytes) return join(folder, name);
-  // The letters in a long path of a socket stay as they are.
-  return join(folder, origin.replaceAll(/[^\p{L}]/gu, encodeURIComponent) + extension);
+  const name = origin.replaceAll(/[^\p{L}]/gu, encodeURIComponent);
+  return join(toTokenFolder(configDirectory), name + extension);
 }
-
-const maxNameBytes = 255;
 
 /** Reads what is saved for exactly this origin. */
 export function readCredential(

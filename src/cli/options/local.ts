@@ -16,7 +16,6 @@ import type { LogLevel } from "../../server/log.ts";
 import { storeForms, toFileUrl } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/directories.ts";
 import type { Io } from "../io.ts";
-import { isServiceAddress } from "./values.ts";
 import {
   bulkRetryOption,
   createOptions,
@@ -380,27 +379,14 @@ export const settings: Options = Object.fromEntries(
   ),
 );
 
-/** Variables that Kubernetes sets in each container for a service whose name begins with `plantstore`. */
-const serviceVariable = /_(?:SERVICE_(?:HOST|PORT)|PORT_\d+_(?:TCP|UDP|SCTP))(?:_[A-Z0-9_]+)?$/;
-
-/** Finds variables that are ignored: those that Kubernetes has set, and unknown ones, which are mostly typing errors. */
-export function findIgnoredVariables(
+/** Finds variables that are ignored because they are unknown, which are mostly typing errors. */
+export function findUnknownVariables(
   env: Io["env"],
 ): readonly (readonly [name: string, problem: string])[] {
   const names = Object.values(settings).map(({ env: name = "" }) => name);
   const known = new Set([...Object.keys(otherVariables), ...names]);
-  const unknown = Object.entries(env)
-    .filter(([name, value]) => name.startsWith("PLANTSTORE_") && value && !isServiceAddress(value))
-    .map(([name]) => name)
-    .filter((name) => !known.has(name) && !serviceVariable.test(name));
-  const ofService =
-    "is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod";
-  return [
-    ...names
-      .filter((name) => isServiceAddress(env[name] ?? ""))
-      .map((name) => [name, ofService] as const),
-    ...unknown
-      .toSorted()
-      .map((name) => [name, "is unknown and has no effect: check its spelling"] as const),
-  ];
+  return Object.keys(env)
+    .filter((name) => name.startsWith("PLANTSTORE_") && env[name] && !known.has(name))
+    .toSorted()
+    .map((name) => [name, "is unknown and has no effect: check its spelling"]);
 }

@@ -68,13 +68,7 @@ export function readOption<T>(option: Option<T>, flag: string | undefined, io: I
 
 /** Reads the variable of an option. @returns undefined if it is unset or empty */
 export function readVariable({ env = "" }: Option<unknown>, io: Io): string | undefined {
-  const value = io.env[env];
-  return value && !isServiceAddress(value) ? value : undefined;
-}
-
-/** Checks for the value that Kubernetes gives `PLANTSTORE_PORT` in each container, for a service of the name `plantstore`. */
-export function isServiceAddress(value: string): boolean {
-  return /^(?:tcp|udp|sctp):\/\//.test(value);
+  return io.env[env] || undefined;
 }
 
 /** Reads the URL of commands without `--url`; undefined for invalid settings. */

@@ -111,16 +111,6 @@ describe("on a terminal", () => {
     expect(stderr).toMatch(/400\S* POST \/plants rejected 40900 /);
   });
 
-  it("counts the requests after the first ten of a second in one line", async () => {
-    const { url, stop } = await serve(["--no-color"], { terminals: allTerminals });
-    const plants = Array.from({ length: 41 }, (_, id) => `{"id":${id % 40},"name":"${id}"}\n`);
-    const bulk = ["create", "--url", url, "--concurrency", "1"];
-    expect(await runCli(bulk, { home, stdin: plants.join("") })).toMatchObject({ exitCode: 8 });
-    const { stderr } = await stop();
-    expect(stderr.match(/ 200 POST \/plants created /g)).toHaveLength(10);
-    expect(stderr).toMatch(/\d\d:\d\d:\d\d 31 more: 30 × 200 created, 1 × 400 rejected 40900\n/);
-  });
-
   it.each(["--ephemeral", "--demo"])("has lines of at most 80 columns with %s", async (flag) => {
     const { stderr } = await serveOnce([flag, "--no-color"], { terminals: allTerminals });
     expect(stderr).toContain("\n  export PLANTSTORE_TOKEN=pst_");
@@ -392,30 +382,6 @@ it("warns about each unknown variable that begins with PLANTSTORE_", async () =>
         `"warn","message":"PLANTSTORE_${name} is unknown and has no effect: check its spelling`,
     ),
   );
-});
-
-it("ignores the variables of Kubernetes for a service of its name, and says so", async () => {
-  const address = "tcp://10.96.0.1:7526";
-  const env = {
-    PLANTSTORE_SERVICE_HOST: "10.96.0.1",
-    PLANTSTORE_SERVICE_PORT: "7526",
-    PLANTSTORE_SERVICE_PORT_HTTP: "7526",
-    PLANTSTORE_PORT: address,
-    PLANTSTORE_PORT_7526_TCP: address,
-    PLANTSTORE_PORT_7526_TCP_PROTO: "tcp",
-    PLANTSTORE_PORT_7526_TCP_PORT: "7526",
-    PLANTSTORE_PORT_7526_TCP_ADDR: "10.96.0.1",
-    PLANTSTORE_METRICS_PORT: address,
-    PLANTSTORE_METRICS_SERVICE_HOST: "10.96.0.1",
-  };
-  const args = ["--socket", join(home, "plants.sock"), "--store", "memory:"];
-  const { exitCode, stderr } = await serveOnce(args, {
-    env: { ...env, PLANTSTORE_TOKEN: "a-chosen-token-1" },
-  });
-  expect(exitCode).toBe(0);
-  expect(stderr.match(/"warn","message":"[^"]*/g)).toEqual([
-    '"warn","message":"PLANTSTORE_PORT is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod',
-  ]);
 });
 
 describe("--ephemeral", () => {

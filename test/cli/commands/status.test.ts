@@ -160,16 +160,6 @@ describe("status without a problem", () => {
     expect(find("PLANTSTORE_EMPTY")).toBe("");
   });
 
-  it("are reported as ignored if Kubernetes set them for a service", async () => {
-    const env = { PLANTSTORE_PORT: "tcp://10.96.0.1:7526", PLANTSTORE_SERVICE_HOST: "10.96.0.1" };
-    const { find, report } = await examine([], { env });
-    expect(find("PLANTSTORE_PORT")).toBe(
-      "warning: is ignored, because Kubernetes sets it for a service of this name: set enableServiceLinks: false in the pod",
-    );
-    const warnings = report.checks.filter(({ state }) => state === "warning");
-    expect(warnings.map(({ subject }) => subject)).toEqual(["PLANTSTORE_PORT"]);
-  });
-
   it("are wrong usage as invalid flags", async () => {
     const result = await runCli(["status", "--url", "nowhere"]);
     expect(result).toExit(2, /^error: --url must be a URL [^\n]*\n$/);
@@ -298,7 +288,7 @@ describe("status opens the store, and", () => {
   });
 });
 
-describe("status checks the server, the token and the clock, and finds", () => {
+describe("status checks the server and the token, and finds", () => {
   /** The error of a create with the same options. */
   const create = async (options: CliOptions) => {
     const args = ["create", "--id", "1", "--name", "fern"];
@@ -344,13 +334,6 @@ describe("status checks the server, the token and the clock, and finds", () => {
     const { exitCode, find } = await examine([], { server: { url }, env });
     expect(exitCode).toBe(exit);
     expect(find("token")).toContain(`error: error ${error}: message of ${error}`);
-  });
-
-  it("a clock that differs from the server's", async () => {
-    const date = new Date(Date.now() - 3_600_000).toUTCString();
-    const server = await openScriptedServer(errorResponse(42201, { date }));
-    const { find } = await examine([], { server });
-    expect(find("clock")).toMatch(/^warning: 60 min ahead of the server's: set it, or /);
   });
 
   it("a server whose storage fails", async () => {

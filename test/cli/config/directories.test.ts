@@ -82,24 +82,21 @@ describe("without a home directory", () => {
 
 describe("a path in an environment variable", () => {
   it.each([
-    ["data", "must be an absolute path"],
-    ["./data", "must be an absolute path"],
-    ["C:\\data", "must be an absolute path"],
-    ['"/srv/data"', "begins with a quote"],
-    ["'/srv/data'", "begins with a quote"],
-    [
-      "~/data",
-      "begins with ~, which only a shell replaces: write the whole path, such as /home/fern/",
-    ],
-    ["~", "begins with ~"],
-    ["/srv/data\r", "has a control character"],
-    ["/srv/data ", "has a control character, or a space at its beginning or end"],
-    [" /srv/data", "has a control character, or a space at its beginning or end"],
-  ])("that is %j is refused with the name of the variable", (value, problem) => {
-    const message = expect.stringMatching(
-      new RegExp(`^PLANTSTORE_DATA_DIR ${problem.replaceAll("/", "\\/")}`),
-    );
+    "data",
+    "./data",
+    "C:\\data",
+    '"/srv/data"',
+    "'/srv/data'",
+    "~/data",
+    "~",
+    "/srv/data\r",
+    "/srv/data ",
+    " /srv/data",
+  ])("that is %j is refused with the name of the variable", (value) => {
     const find = () => findDataDirectory({ ...linux, env: { PLANTSTORE_DATA_DIR: value } });
+    const message = expect.stringContaining(
+      "PLANTSTORE_DATA_DIR must be an absolute path, without",
+    );
     expect(find).toThrow(expect.objectContaining({ message, exitCode: 2 }));
   });
 

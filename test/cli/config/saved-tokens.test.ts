@@ -95,7 +95,7 @@ describe("a token for a long origin", () => {
   it.each([
     [here, "http%3A%2F%2F127.0.0.1%3A7526.json"],
     ["unix:/run/plants.sock", "unix%3A%2Frun%2Fplants.sock.json"],
-    ["unix:/run/grün 1.sock", "unix%3A%2Frun%2Fgr%C3%BCn%201.sock.json"],
+    ["unix:/run/grün 1.sock", "unix%3A%2Frun%2Fgrün%201.sock.json"],
     [long, `unix%3A%2F${"ü".repeat(50)}ab.json`],
     [`https://${"a".repeat(234)}`, `https%3A%2F%2F${"a".repeat(234)}.json`],
   ])("of %s is in a file of its name", async (origin, name) => {

@@ -8,7 +8,7 @@ import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
 import type { Environment, Io } from "../../io.ts";
-import { findIgnoredVariables, serveOptions, storeOption } from "../../options/local.ts";
+import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
@@ -155,10 +155,11 @@ async function listWarnings(
   const tokenOrigin = findSavedOrigin(options, url);
   warnings.push(...(await findServeExposures(options.store, tokenOrigin, tls?.keyFile, io)));
   if (tls !== undefined) {
-    const { findCertificateProblems } = await import("./tls-files.ts");
-    warnings.push(...findCertificateProblems(run));
+    const { findExpiry } = await import("./tls-files.ts");
+    const expiry = findExpiry(run);
+    if (expiry !== undefined) warnings.push(expiry);
   }
-  return [...warnings, ...findIgnoredVariables(io.env).map((problem) => problem.join(" "))];
+  return [...warnings, ...findUnknownVariables(io.env).map((problem) => problem.join(" "))];
 }
 
 /** npm quotes the name for the shell. */

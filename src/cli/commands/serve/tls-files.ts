@@ -1,6 +1,6 @@
 /** Reads the certificate of a server, at the start and on SIGHUP, and warns before it expires. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { createSecureContext, rootCertificates } from "node:tls";
+import { createSecureContext } from "node:tls";
 import { isError } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
 import { CommandError, toReadError } from "../../command-error.ts";
@@ -27,7 +27,7 @@ export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<Tls
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CommandError(
       "usage",
-      `the key in ${keyFile} does not match the first certificate in ${certFile}: ${orderAdvice}`,
+      `the key in ${keyFile} does not match the first certificate in ${certFile}: begin with the certificate of the server, and put its issuer after each one`,
     );
   }
   callOpenssl(
@@ -71,7 +71,8 @@ export async function reload(run: ServerRun): Promise<void> {
     run.server?.setCertificate(certificate);
     run.certificate = certificate;
     log.message("info", "SIGHUP: the certificate was reloaded");
-    for (const warning of findCertificateProblems(run)) log.message("warn", warning);
+    const warning = findExpiry(run);
+    if (warning !== undefined) log.message("warn", warning);
   } catch (error) {
     if (error instanceof CommandError) {
       log.message("error", `SIGHUP: ${error.message}; the old certificate stays in use`);
@@ -79,34 +80,6 @@ export async function reload(run: ServerRun): Promise<void> {
       log.error(error);
     }
   }
-}
-
-const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-const orderAdvice = "begin with the certificate of the server, and put its issuer after each one";
-
-/** Describes why clients may not find the way from a certificate to an authority: most of them fetch no certificates. */
-function findChainProblem(pem: string, file: string): string | undefined {
-  const certificates = pem.match(pemCertificate) ?? [];
-  const [server, ...others] = certificates.map((each) => new X509Certificate(each));
-  let isInOrder = true;
-  for (let last = server; last !== undefined && last.issuer !== last.subject;) {
-    const index = others.findIndex((each) => last?.checkIssued(each));
-    if (index < 0) {
-      if (rootCertificates.some((root) => last?.checkIssued(new X509Certificate(root)))) break;
-      return `${file} has no certificate of ${toCommonName(last.issuer)}, which issued that of ${toCommonName(last.subject)}, and Node.js knows none: add it unless clients trust it (certbot writes all of them to fullchain.pem)`;
-    }
-    isInOrder &&= index === 0;
-    [last] = others.splice(index, 1);
-  }
-  return isInOrder
-    ? undefined
-    : `the certificates in ${file} are in the wrong order: ${orderAdvice}`;
-}
-
-/** @param attributes of a subject or an issuer, one in each line */
-function toCommonName(attributes: string): string {
-  return /^CN=(.*)$/m.exec(attributes)?.[1] ?? attributes.replaceAll("\n", ", ");
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -119,15 +92,8 @@ export function toExpiryMs({ cert }: TlsCertificate): number {
 
 type TlsRun = Pick<ServerRun, "certificate" | "options">;
 
-/** Describes what is wrong with the certificate in use, each in a line. */
-export function findCertificateProblems(run: TlsRun): readonly string[] {
-  const { tls } = run.options;
-  const chain = tls && run.certificate && findChainProblem(run.certificate.cert, tls.certFile);
-  return [chain, findExpiry(run)].filter((problem) => problem !== undefined);
-}
-
 /** Describes a certificate in use that has expired, or expires soon. */
-function findExpiry({ certificate, options }: TlsRun): string | undefined {
+export function findExpiry({ certificate, options }: TlsRun): string | undefined {
   const { tls } = options;
   if (tls === undefined || certificate === undefined) return undefined;
   const endMs = toExpiryMs(certificate);

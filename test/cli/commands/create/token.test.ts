@@ -111,17 +111,6 @@ describe("without a token", () => {
   });
 
   it.each([
-    ["another name of the machine", "http://127.0.0.1", "http://localhost"],
-    ["another scheme", "http:", "https:"],
-  ])("create sends nothing and names the saved origin with %s", async (_what, part, other) => {
-    const origin = server.url.replace(part, other);
-    await saveCredential(directory, { origin, token: "a" });
-    const problem = `error: no token for ${server.url}, but one is saved for ${origin}: use that URL, or run "plantstore login"\n`;
-    expect(await create([])).toExit(4, problem);
-    expect(sentRequests()).toEqual([]);
-  });
-
-  it.each([
     [
       "a server that saved none for this user",
       true,
