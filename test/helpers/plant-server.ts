@@ -69,7 +69,7 @@ export async function openServer(
   const { fastLane, tls, fetch: isFetch } = inject("transport");
   const store = await openStore("memory:");
   const errors: unknown[] = [];
-  const server = await openPlantServer({
+  const opened = await openPlantServer({
     host: "127.0.0.1",
     port: 0,
     basePath: "",
@@ -85,7 +85,18 @@ export async function openServer(
     ...options,
   });
   const { authenticator = createAuthenticator(store, { ownToken: testToken }) } = options;
-  const isEncrypted = server.url.startsWith("https:");
+  const port = Number(new URL(opened.url).port);
+  if (opened.url.startsWith("https:")) tlsPorts.add(port);
+  if (options.statusMode === "http") httpStatusPorts.add(port);
+  const server: PlantServer = {
+    ...opened,
+    async close(...limits) {
+      await opened.close(...limits);
+      // The system may give the port to a server of another kind.
+      tlsPorts.delete(port);
+      httpStatusPorts.delete(port);
+    },
+  };
   const { deletePlant, listCommitted } = store;
   const backendStore = options.store && { deletePlant, listCommitted, ...options.store };
   const start = (): void => server.start({ store: backendStore ?? store, authenticator });
@@ -93,11 +104,6 @@ export async function openServer(
     await server.close(0);
     await store.close();
   };
-  const port = Number(new URL(server.url).port);
-  if (isEncrypted) tlsPorts.add(port);
-  else tlsPorts.delete(port);
-  if (options.statusMode === "http") httpStatusPorts.add(port);
-  else httpStatusPorts.delete(port);
   return {
     url: server.url,
     port,
