@@ -4,6 +4,7 @@ import { createServer as createTcpServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { isLoopback } from "../core/base-url.ts";
+import { contractOperations, type OperationSet } from "../core/contract.ts";
 import { errorTable, toNextStep } from "../core/errors.ts";
 import { maxWaitingBytes, type ServerLimits, type ServerLoad } from "./admission.ts";
 import { findPublicUrl } from "./docs/self-description.ts";
@@ -22,6 +23,7 @@ export interface MetricsSources {
   readonly readLoad: () => ServerLoad | undefined;
   readonly isReady: () => Promise<boolean>;
   readonly countDroppedLines: () => number;
+  readonly operations: OperationSet;
   readonly limits: Pick<ServerLimits, "maxInflight" | "maxConnections">;
   /** The version of the package. */
   readonly version: string;
@@ -54,7 +56,9 @@ export function createMetrics(sources: MetricsSources) {
     labelNames: ["operation", "error"],
     registers,
   });
-  for (const error of countedErrors) requests.inc({ operation: "create", error }, 0);
+  for (const operation of contractOperations[sources.operations]) {
+    for (const error of countedErrors) requests.inc({ operation, error }, 0);
+  }
   const durations = new Histogram({
     name: "plantstore_request_duration_seconds",
     help: "Time from the head of a request to its response.",

@@ -9,6 +9,7 @@ import {
   type MetricsSources,
   openMetricsServer,
 } from "../../src/server/metrics.ts";
+import { contractOperations } from "../../src/core/contract.ts";
 import { Faults } from "../../src/server/faults.ts";
 import { noFaults } from "../helpers/no-faults.ts";
 import { startHeldServer } from "../helpers/held-store.ts";
@@ -25,6 +26,7 @@ function createTested(sources: Partial<MetricsSources> = {}): Metrics {
     readLoad: () => undefined,
     isReady: async () => false,
     countDroppedLines: () => 0,
+    operations: "create",
     limits: { maxInflight: 0, maxConnections: 0 },
     version: "1.2.3",
     ...sources,
@@ -68,11 +70,16 @@ it("counts requests by operation and error, and plants by result", async () => {
 });
 
 it("counts the errors of the server from zero, so that an alert sees the first one", async () => {
-  const text = await createTested().render();
-  const counters = [
-    ...text.matchAll(/^plantstore_requests_total\{operation="create",error="(\d+)"\} 0$/gm),
-  ];
-  expect(counters.map(([, error]) => error)).toEqual(["50000", "50300", "50301", "50302", "50700"]);
+  const text = await createTested({ operations: "all" }).render();
+  for (const operation of contractOperations.all) {
+    const counters = text.matchAll(
+      /^plantstore_requests_total\{operation="(\w+)",error="(\d+)"\} 0$/gm,
+    );
+    const errors = [...counters]
+      .filter(([, name]) => name === operation)
+      .map(([, , error]) => error);
+    expect(errors).toEqual(["50000", "50300", "50301", "50302", "50700"]);
+  }
 });
 
 it("ends the names of counters with _total, and no others, as promtool demands", async () => {

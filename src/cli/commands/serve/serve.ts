@@ -187,6 +187,7 @@ async function loadMetrics(run: ServerRun): Promise<Metrics | undefined> {
     isReady: async () =>
       run.server !== undefined && (await run.server.checkReadiness()) === undefined,
     countDroppedLines,
+    operations: options.operations,
     limits: options,
     version: packageVersion,
     readCertificateExpiry:
