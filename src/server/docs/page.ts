@@ -130,7 +130,8 @@ function toPage(server: PageServer): string {
   const parts: Readonly<Record<string, string>> = {
     notice: server.notice === undefined ? "" : `<p>${toHtml(server.notice)}</p>`,
     fields: newPlantMembers.map(toField).join("\n"),
-    links: hasAll ? otherLinks : "",
+    "link to plants": hasAll ? plantsLink : "",
+    "links to other operations": hasAll ? otherLinks : "",
     plants: hasAll ? plantsPart : "",
     "other operations": hasAll ? otherOperationsPart : "",
   };
@@ -142,7 +143,8 @@ function toPage(server: PageServer): string {
     .replace(' src="page.browser.js">', () => `>${toScript(server)}`);
 }
 
-const otherLinks = `<a href="#plants">Plants</a> <a href="#get">GET</a> <a href="#delete">DELETE</a>`;
+const plantsLink = `<a href="#plants">Plants</a>`;
+const otherLinks = `<a href="#get">GET {{path}}</a> <a href="#delete">DELETE {{path}}/{id}</a>`;
 
 /** Errors that most clients meet. The page folds the others. */
 const frequentErrors: ReadonlySet<ErrorKind> = new Set([
