@@ -6,11 +6,15 @@ import { int64Max, int64Min, type NewPlant, toNewPlantJson } from "../../src/cor
 import { errorResponse, json, openScriptedServer } from "../client/scripted-server.ts";
 import { saveCredential } from "../helpers/credentials.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { containing, runCli, startCli } from "../helpers/run-cli.ts";
+import { type CliOptions, containing, runCli, startCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const env = { PLANTSTORE_TOKEN: testToken };
 const fern = { id: 1n, name: "fern", tag: "pot" };
+
+/** Runs the words of a command at a server. */
+const runAt = (url: string, line: string, options: CliOptions = {}) =>
+  runCli([...line.split(" "), "--url", url], { env, ...options });
 
 async function startAll(
   plants: readonly NewPlant[] = [],
@@ -42,16 +46,13 @@ const exact = [
 describe("the server", () => {
   it("works beside a PLANTSTORE_STORE that is invalid", async () => {
     const { url } = await startAll([fern]);
-    const args = ["get", "1", "--url", url];
-    const result = await runCli(args, { env: { ...env, PLANTSTORE_STORE: "nonsense:" } });
-    expect(result).toPrint(toLines([fern]));
+    const options = { env: { ...env, PLANTSTORE_STORE: "nonsense:" } };
+    expect(await runAt(url, "get 1", options)).toPrint(toLines([fern]));
   });
 
   it.each(["list", "get 1", "export", "delete 1 --yes"])("excludes --store in %s", async (line) => {
-    const args = [...line.split(" "), "--url", "http://127.0.0.1:1", "--store", "x.db"];
-    const { exitCode, stderr } = await runCli(args, { env });
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain("--url excludes --store: remove one of them");
+    const result = await runAt("http://127.0.0.1:1", `${line} --store x.db`);
+    expect(result).toExit(2, containing("--url excludes --store: remove one of them"));
   });
 
   it("is needed for the flags of requests", async () => {
@@ -65,11 +66,8 @@ describe("the server", () => {
     "that only creates plants is exit code 7 for %s",
     async (line) => {
       await using server = await startServer();
-      const { exitCode, stderr } = await runCli([...line.split(" "), "--url", server.url], { env });
-      expect(exitCode).toBe(7);
-      expect(stderr).toContain(
-        `error: the plant store at ${server.url} only creates plants: its operator can start it with --operations all; on its machine, use --store\n`,
-      );
+      const problem = `error: the plant store at ${server.url} only creates plants: its operator can start it with --operations all; on its machine, use --store\n`;
+      expect(await runAt(server.url, line)).toExit(7, containing(problem));
     },
   );
 
@@ -77,29 +75,22 @@ describe("the server", () => {
     "has the path of the operation in %s: exit code 7, and the advice to remove it",
     async (line) => {
       const { url } = await startAll([fern]);
-      const args = [...line.split(" "), "--url", `${url}/plants`];
-      const { exitCode, stderr } = await runCli(args, { env });
-      expect(exitCode).toBe(7);
-      expect(stderr).toContain("(remove /plants from --url, which is ");
+      const advice = containing("(remove /plants from --url, which is ");
+      expect(await runAt(`${url}/plants`, line)).toExit(7, advice);
     },
   );
 
   it.each(["list", "get 1", "export"])("has a wrong path in %s: exit code 7", async (line) => {
     const { url } = await startAll([fern]);
-    const { exitCode, stderr } = await runCli([...line.split(" "), "--url", `${url}/v9`], {
-      env,
-    });
-    expect(exitCode).toBe(7);
-    expect(stderr).toContain(
-      'error 40400: unknown path "/v9/plants": list plants with GET /plants',
-    );
-    expect(stderr).toContain("--url");
+    const problem = 'error 40400: unknown path "/v9/plants": list plants with GET /plants';
+    const result = await runAt(`${url}/v9`, line);
+    expect(result).toExit(7, containing(problem));
+    expect(result.stderr).toContain("--url");
   });
 
   it("is no plant store: exit code 7", async () => {
     const { url, requests } = await openScriptedServer((response) => response.end("<html>"));
-    const result = await runCli(["delete", "1", "--yes", "--url", url], { env });
-    expect(result.exitCode).toBe(7);
+    expect(await runAt(url, "delete 1 --yes")).toMatchObject({ exitCode: 7 });
     expect(requests).toMatchObject([{ method: "DELETE", path: "/plants/1" }]);
   });
 
@@ -107,22 +98,17 @@ describe("the server", () => {
     const { url } = await startAll([fern]);
     const home = await createTemporaryDirectory();
     await writeFile(`${home}/token`, "of-my-own");
-    const args = ["list", "--url", url, "--token-file", `${home}/token`];
-    const { exitCode, stderr } = await runCli(args);
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain(`${home}/token`);
-    expect(stderr).not.toContain("plantstore login");
+    const result = await runAt(url, `list --token-file ${home}/token`, { env: {} });
+    expect(result).toExit(4, containing(`${home}/token`));
+    expect(result.stderr).not.toContain("plantstore login");
   });
 
   it("rejects a saved token: exit code 4, with the command that replaces it", async () => {
     const { url } = await startAll([fern]);
     const config = await createTemporaryDirectory();
     await saveCredential(config, { origin: url, token: "of-my-own" });
-    const { exitCode, stderr } = await runCli(["list", "--url", url], {
-      env: { PLANTSTORE_CONFIG_DIR: config },
-    });
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain(`\nrun "plantstore login --url ${url}"\n`);
+    const result = await runAt(url, "list", { env: { PLANTSTORE_CONFIG_DIR: config } });
+    expect(result).toExit(4, containing(`\nrun "plantstore login --url ${url}"\n`));
   });
 
   it.each([
@@ -135,8 +121,7 @@ describe("the server", () => {
     const { url, requests } = await openScriptedServer(
       errorResponse(50301, { "retry-after": "0" }),
     );
-    const result = await runCli([...line.split(" "), "--url", url], { env });
-    expect(result.exitCode).toBe(6);
+    expect(await runAt(url, line)).toMatchObject({ exitCode: 6 });
     expect(requests).toHaveLength(count);
   });
 });
@@ -145,9 +130,9 @@ describe("list", () => {
   it("reads all pages in a pipe, and as many plants as --limit says", async () => {
     const plants = createMany(1500);
     const { url } = await startAll(plants);
-    expect(await runCli(["list", "--url", url], { env })).toPrint(toLines(plants));
-    const args = ["list", "--url", url, "--limit", "1200", "--after", "9"];
-    expect(await runCli(args, { env })).toPrint(toLines(plants.slice(10, 1210)));
+    expect(await runAt(url, "list")).toPrint(toLines(plants));
+    const some = await runAt(url, "list --limit 1200 --after 9");
+    expect(some).toPrint(toLines(plants.slice(10, 1210)));
   });
 
   it("selects plants by their tag", async () => {
@@ -155,22 +140,21 @@ describe("list", () => {
       plant.id % 600n === 0n ? { ...plant, tag: "pot" } : plant,
     );
     const { url } = await startAll(plants);
-    const args = ["list", "--url", url, "--tag", "pot"];
     const tagged = plants.filter(({ id }) => id % 600n === 0n);
-    expect(await runCli(args, { env })).toPrint(toLines(tagged));
-    expect(await runCli([...args, "--limit", "2"], { env })).toPrint(toLines(tagged.slice(0, 2)));
+    expect(await runAt(url, "list --tag pot")).toPrint(toLines(tagged));
+    const some = await runAt(url, "list --tag pot --limit 2");
+    expect(some).toPrint(toLines(tagged.slice(0, 2)));
   });
 
   it("counts the plants of all pages", async () => {
     const { url } = await startAll(createMany(2100));
-    expect(await runCli(["list", "--count", "--url", url], { env })).toPrint("2100\n");
+    expect(await runAt(url, "list --count")).toPrint("2100\n");
   });
 
   it("rejects pages that do not follow each other", async () => {
     const link = { link: '<?limit=1&after=1>; rel="next"' };
     const { url, requests } = await openScriptedServer(json(200, '[{"id":1,"name":"a"}]', link));
-    const result = await runCli(["list", "--url", url], { env });
-    expect(result.exitCode).toBe(7);
+    expect(await runAt(url, "list")).toMatchObject({ exitCode: 7 });
     expect(requests).toHaveLength(2);
   });
 });
@@ -180,8 +164,7 @@ describe("get", () => {
     const { url, requests } = await openScriptedServer(
       errorResponse(50301, { "retry-after": "0" }),
     );
-    const { exitCode } = await runCli(["get", "1", "2", "--url", url], { env });
-    expect(exitCode).toBe(6);
+    expect(await runAt(url, "get 1 2")).toMatchObject({ exitCode: 6 });
     expect(requests.filter(({ path }) => path === "/plants?limit=1&after=0")).toHaveLength(9);
   });
 
@@ -195,10 +178,7 @@ describe("get", () => {
       else json(200, id % 2 === 0 ? "[]" : `[{"id":${id},"name":"a"}]`)(response);
     });
     const ids = Array.from({ length: 500 }, (_, index) => `${500 - index}`);
-    const { exitCode, stdout } = await runCli(["get", "-", "--url", url], {
-      env,
-      stdin: ids.join("\n"),
-    });
+    const { exitCode, stdout } = await runAt(url, "get -", { stdin: ids.join("\n") });
     expect(exitCode).toBe(9);
     const odd = ids.filter((id) => Number(id) % 2 === 1);
     expect(stdout).toBe(toLines(odd.map((id) => ({ id: BigInt(id), name: "a" }))));
@@ -208,11 +188,10 @@ describe("get", () => {
   it("sends one request, for the smallest id too", async () => {
     const first = json(200, `[{"id":${int64Min},"name":"smallest"}]`);
     const { url, requests } = await openScriptedServer(first, json(200, '[{"id":9,"name":"a"}]'));
-    expect(await runCli(["get", `${int64Min}`, "--url", url], { env })).toPrint(
-      `{"id":${int64Min},"name":"smallest"}\n`,
-    );
+    const output = `{"id":${int64Min},"name":"smallest"}\n`;
+    expect(await runAt(url, `get ${int64Min}`)).toPrint(output);
     const problem = `error: no plant in the plant store at ${url} has the id 8: "plantstore list --url ${url}" shows all plants\n`;
-    expect(await runCli(["get", "8", "--url", url], { env })).toExit(9, problem);
+    expect(await runAt(url, "get 8")).toExit(9, problem);
     expect(requests.map(({ path }) => path)).toEqual([
       "/plants?limit=1",
       "/plants?limit=1&after=7",
@@ -222,12 +201,12 @@ describe("get", () => {
   it("reads ids from standard input", async () => {
     const { url } = await startAll(exact);
     const stdin = exact.map(({ id }) => `${id}\n`).join("");
-    expect(await runCli(["get", "-", "--url", url], { env, stdin })).toPrint(toLines(exact));
+    expect(await runAt(url, "get -", { stdin })).toPrint(toLines(exact));
   });
 
   it("cannot read the token and the ids from standard input", async () => {
-    const args = ["get", "-", "--token-file", "-", "--url", "http://127.0.0.1:1"];
-    expect((await runCli(args, { stdin: "1\n" })).exitCode).toBe(2);
+    const result = await runAt("http://127.0.0.1:1", "get - --token-file -", { stdin: "1\n" });
+    expect(result).toMatchObject({ exitCode: 2 });
   });
 });
 
@@ -235,7 +214,7 @@ describe("export", () => {
   it("prints all plants", async () => {
     const plants = createMany(2500);
     const { url } = await startAll(plants);
-    expect(await runCli(["export", "--url", url], { env })).toPrint(toLines(plants));
+    expect(await runAt(url, "export")).toPrint(toLines(plants));
   });
 
   it("continues after an id, with a tag", async () => {
@@ -244,8 +223,8 @@ describe("export", () => {
       { id: 2n, name: "b", tag: "pot" },
       { id: 3n, name: "c" },
     ]);
-    const args = ["export", "--url", url, "--after", "1", "--tag", "pot", "--csv"];
-    expect(await runCli(args, { env })).toPrint("id,name,tag\n2,b,pot\n");
+    const result = await runAt(url, "export --after 1 --tag pot --csv");
+    expect(result).toPrint("id,name,tag\n2,b,pot\n");
   });
 
   it("reads all pages over one connection", async () => {
@@ -255,7 +234,7 @@ describe("export", () => {
       sockets.add(response.req.socket);
       json(200, pages.shift() ?? "[]")(response);
     });
-    expect((await runCli(["export", "--url", url], { env })).stdout).toMatch(/"id":2,.*\n$/);
+    expect(await runAt(url, "export")).toPrint(/"id":2,.*\n$/);
     expect(pages).toEqual([]);
     expect(sockets.size).toBe(1);
   });
@@ -268,31 +247,24 @@ describe("export", () => {
       json(200, "[]"),
     );
     const warning = `warning: ${url} is unavailable (error 50301), retrying\n`;
-    expect(await runCli(["export", "--url", url], { env })).toExit(
-      0,
-      warning,
-      '{"id":1,"name":"a"}\n',
-    );
+    expect(await runAt(url, "export")).toExit(0, warning, '{"id":1,"name":"a"}\n');
     expect(requests).toHaveLength(3);
   });
 
   it.each([
-    ["ndjson", [], ""],
-    ["csv", ["--csv"], " | tail -n +2"],
-  ])(
-    "prints the command that appends the rest, if the token expires: %s",
-    async (_, flags, tail) => {
-      const link = { link: '<http://other.example/plants>; rel="next"' };
-      const { url } = await openScriptedServer(
-        json(200, '[{"id":-7,"name":"a"}]', link),
-        errorResponse(40103),
-      );
-      const { exitCode, stderr } = await runCli(["export", ...flags, "--url", url], { env });
-      expect(exitCode).toBe(4);
-      const words = ["export", ...flags, "--after=-7", "--url", url].join(" ");
-      expect(stderr).toContain(`\nappend the rest:\n  plantstore ${words}${tail} >> FILE\n`);
-    },
-  );
+    ["export", ""],
+    ["export --csv", " | tail -n +2"],
+  ])("prints the command that appends the rest, if the token expires: %s", async (line, tail) => {
+    const link = { link: '<http://other.example/plants>; rel="next"' };
+    const { url } = await openScriptedServer(
+      json(200, '[{"id":-7,"name":"a"}]', link),
+      errorResponse(40103),
+    );
+    const { exitCode, stderr } = await runAt(url, line);
+    expect(exitCode).toBe(4);
+    const words = `${line} --after=-7 --url ${url}`;
+    expect(stderr).toContain(`\nappend the rest:\n  plantstore ${words}${tail} >> FILE\n`);
+  });
 
   it("prints the command that appends the rest, if a signal stops it", async () => {
     const link = { link: '<?limit=1&after=7>; rel="next"' };
@@ -313,7 +285,7 @@ describe("export", () => {
       json(200, '[{"id":7,"name":"a"}]', link),
       json(200, `[{"id":8,"name":"${"a".repeat(17 * 1024 * 1024)}"}]`),
     );
-    const { exitCode, stderr } = await runCli(["export", "--url", url], { env });
+    const { exitCode, stderr } = await runAt(url, "export");
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
       "error: the plant after the id 7 is too large for a response: read it where the store is, and continue after its id\n",
@@ -326,9 +298,8 @@ describe("delete", () => {
 
   it("deletes plants, and names those that were absent with exit code 9", async () => {
     const server = await startAll(plants);
-    const args = ["delete", "7", "1", "-8", "3", "--yes", "--json", "--url", server.url];
     const name = `the plant store at ${server.url}`;
-    expect(await runCli(args, { env })).toExit(
+    expect(await runAt(server.url, "delete 7 1 -8 3 --yes --json")).toExit(
       9,
       `deleted 2 plants with the ids 1, 3 from ${name}\nerror: no plant in ${name} has the ids 7, -8: "plantstore list --url ${server.url}" shows all plants\n`,
       '{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n{"id":-8,"deleted":false}\n{"id":3,"deleted":true}\n',
@@ -338,18 +309,15 @@ describe("delete", () => {
 
   it("deletes what list prints", async () => {
     const server = await startAll(createMany(1500));
-    const { stdout } = await runCli(["list", "--url", server.url], { env });
-    const args = ["delete", "-", "--yes", "--url", server.url];
-    expect(await runCli(args, { env, stdin: stdout })).toExit(
-      0,
-      containing("deleted 1,500 plants"),
-    );
+    const { stdout: stdin } = await runAt(server.url, "list");
+    const result = await runAt(server.url, "delete - --yes", { stdin });
+    expect(result).toExit(0, containing("deleted 1,500 plants"));
     expect(await listIds(server)).toEqual([]);
   });
 
   it("needs --yes without a terminal, and sends nothing", async () => {
     const { url, requests } = await openScriptedServer(json(200, "[]"));
-    expect((await runCli(["delete", "1", "--url", url], { env })).exitCode).toBe(2);
+    expect(await runAt(url, "delete 1")).toMatchObject({ exitCode: 2 });
     expect(requests).toEqual([]);
   });
 
@@ -373,45 +341,38 @@ describe("delete", () => {
       else if (path === "/plants/1") response.destroy();
       else errorResponse(50301, { "retry-after": "0" })(response);
     });
-    const args = ["delete", "1", "2", "--yes", "--json", "--url", url];
-    const { exitCode, stdout, stderr } = await runCli(args, { env });
-    expect(stdout).toBe('{"id":1,"deleted":null,"gone":true}\n{"id":2,"deleted":false}\n');
-    expect(stderr).toContain("gone: the plant with the id 1\n");
-    expect(exitCode).toBe(9);
+    expect(await runAt(url, "delete 1 2 --yes --json")).toExit(
+      9,
+      containing("gone: the plant with the id 1\n"),
+      '{"id":1,"deleted":null,"gone":true}\n{"id":2,"deleted":false}\n',
+    );
   });
 
   it("goes on after a deletion that fails, also in later batches of standard input", async () => {
     const { url } = await openFailingServer([2, 900]);
     const ids = Array.from({ length: 1002 }, (_, index) => index + 1);
-    const args = ["delete", "-", "--yes", "--json", "--retry", "0", "--url", url];
-    const { exitCode, stdout, stderr } = await runCli(args, { env, stdin: ids.join("\n") });
-    expect(exitCode).toBe(8);
-    expect(stdout).toBe(
+    const options = { stdin: ids.join("\n") };
+    expect(await runAt(url, "delete - --yes --json --retry 0", options)).toExit(
+      8,
+      /^deleted 1,000 plants .*; failed for 2 plants with the ids 2, 900\nerror 50301: /,
       ids.map((id) => `{"id":${id},"deleted":${[2, 900].includes(id) ? null : true}}\n`).join(""),
     );
-    expect(stderr).toMatch(/^deleted 1,000 plants .*; failed for 2 plants with the ids 2, 900\n/);
-    expect(stderr).toMatch(/\nerror 50301: /);
   });
 
   it("exits with 8 if others succeeded, whatever the failure, and names each id once", async () => {
     const { url } = await openFailingServer([2], 40102);
-    const args = ["delete", "1", "2", "--yes", "--retry", "0", "--url", url];
-    const { exitCode, stderr } = await runCli(args, { env });
-    expect(exitCode).toBe(8);
-    expect(stderr).toMatch(/^deleted the plant with the id 1 .*; failed for .* the id 2\n/);
+    const problem = /^deleted the plant with the id 1 .*; failed for .* the id 2\n/;
+    expect(await runAt(url, "delete 1 2 --yes --retry 0")).toExit(8, problem);
   });
 
   it("names what failed and what has no plant if nothing was deleted", async () => {
     const { url } = await openScriptedServer((response, { path }) => {
       errorResponse(path === "/plants/1" ? 50301 : 40401)(response);
     });
-    const args = ["delete", "1", "2", "--yes", "--retry", "0", "--url", url];
-    const { exitCode, stderr } = await runCli(args, { env });
-    expect(exitCode).toBe(6);
-    expect(stderr).toMatch(
-      /^no plant was deleted from .*; failed for .* the id 1; no plant has the id 2\n/,
+    expect(await runAt(url, "delete 1 2 --yes --retry 0")).toExit(
+      6,
+      /^no plant was deleted from .*; failed for .* the id 1; no plant has the id 2\nerror 50301: /,
     );
-    expect(stderr).toMatch(/\nerror 50301: /);
   });
 
   it.each([
@@ -420,15 +381,15 @@ describe("delete", () => {
   ])("sends nothing more after %s", async (_, number) => {
     const ids = Array.from({ length: 1000 }, (_each, index) => index + 1);
     const { url, sent } = await openFailingServer(ids, number);
-    const args = ["delete", ...ids.map(String), "--yes", "--retry", "0", "--url", url];
-    expect((await runCli(args, { env })).exitCode).toBe(number === 40102 ? 4 : 6);
+    const result = await runAt(url, `delete ${ids.join(" ")} --yes --retry 0`);
+    expect(result).toMatchObject({ exitCode: number === 40102 ? 4 : 6 });
     expect(sent.length).toBeLessThan(ids.length);
   });
 
   it("creates no store", async () => {
     const server = await startAll(plants);
     const home = await createTemporaryDirectory();
-    await runCli(["delete", "1", "--yes", "--url", server.url], { env, home });
+    await runAt(server.url, "delete 1 --yes", { home });
     expect(existsSync(`${home}/.local`)).toBe(false);
   });
 });
