@@ -1,5 +1,4 @@
-/** The first start of the built command: what it leaves on the disk, and how it ends. */
-import { readdir, readFile, stat } from "node:fs/promises";
+/** The first start of the built command: what it stores, and how it ends. */
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { loadSqlite } from "../../src/store/sqlite/driver.ts";
@@ -25,23 +24,6 @@ describe("the first server of a user", () => {
       { id: "-9223372036854775808", name: "6665726E", tag: "pot" },
       { id: "9007199254740993", name: "610062", tag: null },
     ]);
-  });
-
-  it("saves its token for this user only, and in no output and no other file", async () => {
-    const credentials = join(server.home, ".config/plantstore/credentials");
-    const [name = ""] = await readdir(credentials);
-    const file = await readFile(join(credentials, name), "utf8");
-    const { token } = JSON.parse(file) as { readonly token: string };
-    expect(token).toMatch(/^pst_[0-9A-Za-z]{49}$/);
-    expect((await stat(join(credentials, name))).mode & 0o777).toBe(0o600);
-    expect((await stat(credentials)).mode & 0o777).toBe(0o700);
-
-    const { stdout, stderr } = await server.stop();
-    expect(stdout + stderr).not.toContain(token);
-    const data = join(server.home, ".local/share/plantstore");
-    for (const each of await readdir(data)) {
-      expect(await readFile(join(data, each), "latin1"), each).not.toContain(token.slice(8));
-    }
   });
 
   it.each(["SIGINT", "SIGTERM"] as const)(

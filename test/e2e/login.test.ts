@@ -1,10 +1,9 @@
-/** Logins with a server that is no plant store, and of several processes at the same time. */
+/** Logins of several processes at the same time. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readSavedToken } from "../helpers/credentials.ts";
 import { readSavedSettings } from "../../src/cli/config/saved-settings.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
-import { openScriptedServer } from "../client/scripted-server.ts";
 import { runBinary } from "../helpers/run-binary.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
@@ -21,19 +20,4 @@ it("logins at the same time save each token, and one of the plant stores becomes
   const tokens = urls.map((url) => readSavedToken(directory, url));
   expect(tokens).toEqual([testToken, testToken, testToken]);
   expect(urls).toContain(readSavedSettings(directory).login);
-});
-
-it("a login at a server that accepts a plant without an id and a name saves nothing", async () => {
-  const home = await createTemporaryDirectory();
-  const server = await openScriptedServer((response) => {
-    response.setHeader("Content-Type", "application/json").end('{"name":"fern"}');
-  });
-  const { code, stderr } = await runBinary(["login", "--url", server.url], {
-    home,
-    stdin: testToken,
-  });
-  expect(code).toBe(7);
-  expect(stderr).toContain("it accepted a plant without an id and a name");
-  expect(server.requests).toHaveLength(1);
-  expect(readSavedToken(join(home, ".config/plantstore"), server.url)).toBeUndefined();
 });

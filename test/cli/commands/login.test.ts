@@ -154,12 +154,16 @@ describe("login", () => {
   });
 
   it.each([
-    ["another server than a plant store", json(200, "{}")],
-    ["a server that accepts a plant without an id", json(200, '{"name":"fern"}')],
-    ["a plant store at another path", errorResponse(40400)],
-  ])("sends no token to %s", async (_what, response) => {
+    ["another server than a plant store", json(200, "{}"), "is not a plant store"],
+    [
+      "a server that accepts a plant without an id",
+      json(200, '{"name":"fern"}'),
+      "it accepted a plant without",
+    ],
+    ["a plant store at another path", errorResponse(40400), "error 40400"],
+  ])("sends no token to %s", async (_what, response, problem) => {
     const server = await openScriptedServer(response);
-    expect(await login(server.url, testToken)).toMatchObject({ exitCode: 7 });
+    expect(await login(server.url, testToken)).toExit(7, containing(problem));
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
     await expectNothingSaved(server.url);

@@ -262,12 +262,6 @@ describe("an unavailable plant store", () => {
     expect(stderr).toMatch(/^error: lost the connection to /);
     expect(stderr).toContain(` (${when}): the plant may or may not exist`);
   });
-
-  it("with an unknown host advises to check the URL", async () => {
-    const problem =
-      /error: cannot resolve the host of http:\/\/plantstore\.invalid \((?:unknown name|no name server responded)\): check PLANTSTORE_URL\n$/;
-    expect(await createAt("http://plantstore.invalid", ["--retry", "0"])).toExit(6, problem);
-  });
 });
 
 describe("a token over unencrypted HTTP", () => {
