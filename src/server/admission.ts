@@ -57,14 +57,12 @@ export interface IdleConnection {
 
 /**
  * A request that holds bytes: those of its body until its plant is stored, or of its page while it is read, then those of its
- * response until it is sent. Only {@link Admission} writes the first three fields.
+ * response until it is sent. Only {@link Admission} writes the first two fields.
  */
 export interface ByteHolder {
   heldBytes: number;
   /** True for a request for a page of plants. */
   isPage: boolean;
-  /** Since when the client is the reason for which the bytes are held, in milliseconds of `performance.now()`. */
-  transferStartedAtMs: number;
   /** Gives up the body with this error or, if a response is being sent, the connection. */
   evict(error: RequestError): void;
 }
@@ -72,8 +70,8 @@ export interface ByteHolder {
 /** Counts what the server holds, and decides whether it accepts more. */
 export class Admission {
   readonly #limits: Required<ServerLimits>;
-  /** Holders that wait for their client, oldest first. */
-  readonly #transfers = new Set<ByteHolder>();
+  /** Holders that wait for their client, oldest first, and since when, in milliseconds of `performance.now()`. */
+  readonly #transfers = new Map<ByteHolder, number>();
   #bytes = 0;
   /** The part of them that pages have. */
   #pageBytes = 0;
@@ -121,7 +119,7 @@ export class Admission {
       return undefined;
     }
     const error = overloaded(`${maxConnections} connections are open`);
-    const [oldest] = this.#transfers;
+    const [oldest] = this.#transfers.keys();
     const isFull = this.connections > maxConnections + maxDraining;
     if (isFull || oldest === undefined || !this.#isSlow(oldest)) return error;
     this.release(oldest);
@@ -186,9 +184,7 @@ export class Admission {
 
   /** From now on, the holder waits for its client. */
   startTransfer(holder: ByteHolder): void {
-    if (this.#transfers.has(holder)) return;
-    holder.transferStartedAtMs = performance.now();
-    this.#transfers.add(holder);
+    if (!this.#transfers.has(holder)) this.#transfers.set(holder, performance.now());
   }
 
   endTransfer(holder: ByteHolder): void {
@@ -210,8 +206,9 @@ export class Admission {
     return this.#bytes + bytes > this.#limits.maxWaitingBytes;
   }
 
-  #isSlow({ transferStartedAtMs }: ByteHolder): boolean {
-    return performance.now() - transferStartedAtMs >= this.#limits.requestTimeoutMs / 12;
+  #isSlow(holder: ByteHolder): boolean {
+    const sinceMs = this.#transfers.get(holder) ?? Number.POSITIVE_INFINITY;
+    return performance.now() - sinceMs >= this.#limits.requestTimeoutMs / 12;
   }
 
   #makeRoom(
@@ -219,7 +216,7 @@ export class Admission {
     error: RequestError,
     mayEvict: (holder: ByteHolder) => boolean,
   ): void {
-    for (const holder of this.#transfers) {
+    for (const holder of this.#transfers.keys()) {
       if (!isOver()) return;
       if (holder.heldBytes === 0 || !mayEvict(holder)) continue;
       this.release(holder);

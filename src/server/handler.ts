@@ -51,6 +51,7 @@ export class ReceivedCall<Request extends ServerRequest = ServerRequest> impleme
   readonly digest: string | RequestError;
   /** True if the server, as far as it knows now, accepts the credential. */
   isTrusted: boolean;
+  isChanging = false;
 
   constructor(
     request: Request,
@@ -95,10 +96,10 @@ export interface Handler {
   receive<Request extends ServerRequest>(request: Request): ReceivedCall<Request>;
   /** Performs the operation of a request. Never rejects: failures are responses. */
   handle(call: ReceivedCall): Promise<CompleteResponse>;
-  /** Returns the response to a request that is not performed, or to bytes that are not a request. */
-  reject(error: RequestError, request?: ServerRequest): CompleteResponse;
+  /** Returns the response to bytes that are not a request. */
+  reject(error: RequestError): CompleteResponse;
   /** Returns the response to a request that the stop gives up. */
-  giveUp(request: ServerRequest | undefined): CompleteResponse;
+  giveUp(call: ReceivedCall): CompleteResponse;
   /**
    * Reports a request when its response is sent.
    *
@@ -156,18 +157,12 @@ export function createHandler(options: HandlerOptions): Handler {
 
   function complete(
     result: ServerResponse | RequestError,
-    request: ServerRequest | undefined,
+    request?: ServerRequest,
     operation?: RoutedOperation,
   ): CompleteResponse {
     const bare = result instanceof RequestError ? toErrorResponse(result, statusMode) : result;
     const response = addCors?.(bare, request?.headers["origin"], operation) ?? bare;
     return toCompleteResponse(response, toRequestId(request?.headers), operation);
-  }
-
-  function reject(error: RequestError, request?: ServerRequest): CompleteResponse {
-    const route = request === undefined ? error : (request.error ?? findRoute(request));
-    const operation = route instanceof RequestError ? undefined : route.operation;
-    return complete(error, request, operation);
   }
 
   return {
@@ -187,9 +182,10 @@ export function createHandler(options: HandlerOptions): Handler {
         return complete(describeSystemFailure(error), request, route.operation);
       }
     },
-    reject,
-    giveUp(request) {
-      return reject(request?.isChanging === true ? outcomeUnknown : serverStopping, request);
+    reject: (error) => complete(error),
+    giveUp({ isChanging, request, route }) {
+      const error = isChanging ? outcomeUnknown : serverStopping;
+      return complete(error, request, route.operation);
     },
     report(request, response, isAborted) {
       const { commit, status, error, result, lost } = response;

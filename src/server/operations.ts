@@ -47,6 +47,8 @@ export interface ServerBackend {
 /** A request whose token was accepted. */
 export interface AcceptedCall {
   readonly request: ServerRequest;
+  /** True while its change is in the store: it may be done or not. */
+  isChanging: boolean;
   /**
    * Asked at first, and whenever the request has waited: for the start, its body or its turn.
    *
@@ -150,26 +152,26 @@ function change(
     if (error instanceof Promise) return error.then((found) => found ?? use(body, false));
     options.onBody?.(request, body);
     const run = error ?? options.admission.checkChanges() ?? work(backend.store, body);
-    return run instanceof RequestError ? run : countChange(request, options, run);
+    return run instanceof RequestError ? run : countChange(call, options, run);
   };
   return request.readBody(options.maxBodyBytes, use);
 }
 
 /** Counts a change while it is performed, unless it fails on demand. A failure of the store is its result. */
 async function countChange(
-  request: ServerRequest,
+  call: AcceptedCall,
   { admission, faults, onError }: ContractOptions,
   run: () => Promise<ServerResponse | RequestError>,
 ): Promise<ServerResponse | RequestError> {
   admission.changes++;
-  request.isChanging = true;
+  call.isChanging = true;
   try {
-    return await (faults === undefined ? run() : faults.perform(run, request.signal));
+    return await (faults === undefined ? run() : faults.perform(run, call.request.signal));
   } catch (failure) {
     onError(failure);
     return describeSystemFailure(failure, true);
   } finally {
-    request.isChanging = false;
+    call.isChanging = false;
     admission.changes--;
   }
 }

@@ -27,8 +27,6 @@ export interface ServerRequest extends ByteHolder {
   readonly error: RequestError | undefined;
   /** When its head had arrived, in milliseconds of `performance.now()`. */
   readonly receivedAtMs: number;
-  /** True while its change is in the store: it may be done or not. */
-  isChanging: boolean;
   /**
    * Why it is not performed any more, or not at all: its client has closed the connection, the stop has cut it off, or it arrived
    * after the server began to stop.

@@ -18,7 +18,7 @@ const limits = {
 
 function createTested(headers: Record<string, string> = {}, maxWaitingBytes?: number) {
   const admission = new Admission({ ...limits, ...(maxWaitingBytes && { maxWaitingBytes }) });
-  const holder = { heldBytes: 0, isPage: false, transferStartedAtMs: 0, evict: () => {} };
+  const holder = { heldBytes: 0, isPage: false, evict: () => {} };
   return { admission, holder, body: new IncomingBody(holder, headers, admission) };
 }
 
@@ -83,7 +83,7 @@ describe("a body in pieces", () => {
 
   it("that is empty always fits", async () => {
     const { admission, body } = createTested({}, 5);
-    const other = { heldBytes: 0, isPage: false, transferStartedAtMs: 0, evict: () => {} };
+    const other = { heldBytes: 0, isPage: false, evict: () => {} };
     admission.holdResponse(other, 6);
     body.end();
     expect(await read(body)).toEqual({ text: "", isLate: false });

@@ -1,5 +1,6 @@
 /** One client connection: which of its requests are handled, which response is next, its time limits, and how it ends. */
 import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { HeaderPairs, RequestError } from "../../core/errors.ts";
 import { type Admission, maxPipelined } from "../admission.ts";
 import type { Handler, ReceivedCall } from "../handler.ts";
@@ -96,8 +97,6 @@ export class Connection {
   /** Those of them without a response, all of the same kind. */
   #running = 0;
   #runningCall: ReceivedCall<Exchange> | undefined;
-  /** True once a response ended in the middle, as a fault says: none follows it. */
-  #isCut = false;
   #leaving: AbortController | undefined;
   /** True once a slice was passed to node:http: the next one has to wait for its turn, or for new bytes. */
   #hasPassedSlice = false;
@@ -166,6 +165,10 @@ export class Connection {
     return this.#reader !== undefined && this.#reader.bufferedBytes > 0;
   }
 
+  get #output(): Duplex {
+    return this.#slicer ?? this.socket;
+  }
+
   /** Reads through this reader from now on, and writes through it if it is that of node:http. */
   use(reader: Reader, slicer?: Slicer): void {
     this.#reader = reader;
@@ -202,7 +205,8 @@ export class Connection {
     this.isEnding = true;
     this.#givenUp = serverStopping;
     for (const pending of this.#queue) {
-      pending.response ??= this.#context.handler.giveUp(pending.call?.request);
+      const { call } = pending;
+      if (call !== undefined) pending.response ??= this.#context.handler.giveUp(call);
     }
     this.#flush();
   }
@@ -309,7 +313,8 @@ export class Connection {
     for (;;) {
       const pending = this.#queue[0];
       if (pending?.response === undefined || this.#unsentBytes >= maxUnsentBytes) break;
-      if (this.#isCut && !this.socket.destroyed) break;
+      // A response ended in the middle, as a fault says: none follows it.
+      if (this.#output.writableEnded && !this.socket.destroyed) break;
       const { response } = pending;
       const exchange = pending.call?.request;
       // node:http may hold back the responses before one that bypasses it.
@@ -353,7 +358,7 @@ export class Connection {
     }
     const headers = connectionHeaders(this.isEnding && this.isIdle);
     if (exchange === undefined) {
-      (this.#slicer ?? this.socket).write(toResponseText(response, headers));
+      this.#output.write(toResponseText(response, headers));
       return;
     }
     if (response.lost === "half") {
@@ -372,9 +377,8 @@ export class Connection {
    */
   #cut(text: string, bodyLength: number): void {
     this.isEnding = true;
-    this.#isCut = true;
     const end = bodyLength === 0 ? "HTTP/1.".length : text.length - Math.ceil(bodyLength / 2);
-    (this.#slicer ?? this.socket).write(text.slice(0, end));
+    this.#output.write(text.slice(0, end));
     this.#finish();
   }
 

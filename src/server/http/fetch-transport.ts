@@ -2,6 +2,7 @@
 import type { RequestError } from "../../core/errors.ts";
 import { isBytes } from "../../core/messages.ts";
 import type { Admission } from "../admission.ts";
+import type { ReceivedCall } from "../handler.ts";
 import {
   type HttpHeaders,
   IncomingBody,
@@ -27,7 +28,7 @@ export type ServerFetch = (input: Request | URL | string, init?: RequestInit) =>
 export class FetchTransport {
   readonly #context: ServerContext;
   readonly #requestTimeoutMs: number;
-  readonly #pending = new Map<FetchRequest, Promise<Response>>();
+  readonly #pending = new Map<ReceivedCall<FetchRequest>, Promise<Response>>();
 
   /** @param requestTimeoutMs time for a complete body to arrive */
   constructor(context: ServerContext, requestTimeoutMs: number) {
@@ -42,15 +43,16 @@ export class FetchTransport {
       throw new TypeError("the body of the request was read before: pass a clone()");
     }
     request.signal.throwIfAborted();
-    const { admission, stoppedAtMs } = this.#context;
+    const { admission, handler, stoppedAtMs } = this.#context;
     const fetchRequest = new FetchRequest(request, admission, this.#requestTimeoutMs);
     if (stoppedAtMs() <= performance.now()) fetchRequest.givenUp = serverStopping;
-    const response = this.#respond(fetchRequest, request.signal);
-    this.#pending.set(fetchRequest, response);
+    const call = handler.receive(fetchRequest);
+    const response = this.#respond(call, request.signal);
+    this.#pending.set(call, response);
     try {
       return await response;
     } finally {
-      this.#pending.delete(fetchRequest);
+      this.#pending.delete(call);
     }
   };
 
@@ -58,21 +60,22 @@ export class FetchTransport {
   async stop(timeoutMs: number): Promise<void> {
     const { handler } = this.#context;
     const timer = setTimeout(() => {
-      for (const request of this.#pending.keys()) {
-        request.settle(handler.giveUp(request));
-        request.giveUp(serverStopping);
+      for (const call of this.#pending.keys()) {
+        call.request.settle(handler.giveUp(call));
+        call.request.giveUp(serverStopping);
       }
     }, timeoutMs);
     await Promise.allSettled(this.#pending.values());
     clearTimeout(timer);
   }
 
-  async #respond(request: FetchRequest, signal: AbortSignal): Promise<Response> {
+  async #respond(call: ReceivedCall<FetchRequest>, signal: AbortSignal): Promise<Response> {
+    const { request } = call;
     const { admission, handler } = this.#context;
     const abort = (): void => request.abort(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     void handler
-      .handle(handler.receive(request))
+      .handle(call)
       .then(request.settle)
       .finally(() => admission.release(request));
     const response = request.response.then((result) => {
@@ -121,8 +124,6 @@ class FetchRequest implements ServerRequest {
   readonly isOfProgram = true;
   heldBytes = 0;
   isPage = false;
-  isChanging = false;
-  transferStartedAtMs = 0;
   /** Resolves with the first response that {@link settle} receives. */
   readonly response: Promise<CompleteResponse>;
   /** Rejects if the request is aborted or its body fails. */

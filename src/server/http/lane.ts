@@ -209,8 +209,6 @@ class LaneExchange implements Exchange {
   readonly isFinal: boolean;
   heldBytes = 0;
   isPage = false;
-  isChanging = false;
-  transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #body: IncomingBody;
   #missingBytes: number;

@@ -202,8 +202,6 @@ class NodeExchange implements Exchange {
   readonly isFinal: boolean;
   heldBytes = 0;
   isPage = false;
-  isChanging = false;
-  transferStartedAtMs = 0;
   readonly #connection: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
