@@ -3,7 +3,7 @@ import { RequestError } from "../core/errors.ts";
 
 /**
  * Maximum number of bytes in request bodies and in responses that are not yet sent. A body that does not fit gets 50301.
- * The largest body that `serve` can be set to accept has as many.
+ * `--max-body` can't be larger.
  */
 export const maxWaitingBytes = 64 * 1024 * 1024;
 
@@ -32,10 +32,10 @@ export interface ServerLimits {
 /** Maximum number of requests in flight on one connection. */
 export const maxPipelined = 32;
 
-/** Number of requests in flight that busy connections share; each may have one. */
+/** Number of requests in flight that busy connections share; each may have at least one. */
 const maxPipelinedTogether = 512;
 
-/** Number of bytes that evict nothing: those of an Error. */
+/** A response of at most so many bytes, such as an Error, evicts nothing. */
 const fewBytes = 8 * 1024;
 
 /** Maximum number of connections above the limit whose transfer was ended and whose client still reads the error. */
@@ -127,26 +127,23 @@ export class Admission {
     return undefined;
   }
 
-  /** Counts bytes of a body. Returns an error if they do not fit, although slow transfers have made room. An empty body fits. */
+  /** Counts bytes of a body, or returns an error if they do not fit even after slow transfers were ended. An empty body fits. */
   hold(holder: ByteHolder, bytes: number): RequestError | undefined {
-    if (bytes > 0 && this.#isOver(bytes)) {
+    const isOver = (): boolean => this.#isOver(bytes);
+    if (bytes > 0 && isOver()) {
       const wasTransfer = this.#transfers.has(holder);
       const error = overloaded(`${this.#limits.maxWaitingBytes} bytes are in memory`);
-      this.#makeRoom(
-        () => this.#isOver(bytes),
-        error,
-        (other) => this.#isSlow(other),
-      );
+      this.#makeRoom(isOver, error, (other) => this.#isSlow(other));
       const isEvicted = wasTransfer && !this.#transfers.has(holder);
-      if (isEvicted || this.#isOver(bytes)) return error;
+      if (isEvicted || isOver()) return error;
     }
     this.#count(holder, bytes);
     return undefined;
   }
 
   /**
-   * Returns an error if no further page may be read, although slow transfers of pages have made room. All pages have half of the
-   * memory, so that a create always finds room.
+   * Returns an error if no further page may be read, even after slow transfers of pages were ended. All pages together have half
+   * of the memory, so that a create always finds room.
    */
   checkPages(): RequestError | undefined {
     const maxBytes = this.#limits.maxWaitingBytes / 2;
@@ -166,18 +163,14 @@ export class Admission {
   }
 
   /**
-   * Counts the bytes of the response instead of those held before. They exist, so that any transfer must make room for many. A
-   * few evict nothing: otherwise the error for an evicted body would evict the next one.
+   * Counts the bytes of the response instead of those held before. The response exists already, so a large one evicts whatever
+   * waits for its client. A small one evicts nothing: otherwise the error for an evicted body would evict the next one.
    */
   holdResponse(holder: ByteHolder, bytes: number): void {
     this.release(holder);
     if (bytes > fewBytes && this.#isOver(bytes)) {
-      const error = overloaded("the memory is needed");
-      this.#makeRoom(
-        () => this.#isOver(bytes),
-        error,
-        () => true,
-      );
+      const isOver = (): boolean => this.#isOver(bytes);
+      this.#makeRoom(isOver, overloaded("the memory is needed"), () => true);
     }
     this.#count(holder, bytes);
   }

@@ -216,7 +216,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** Errors of a check of a token. With another one, a create with its header is logged as a create. */
+/** Errors that a check of a token can get. With any other, a create that has its header is logged as a create. */
 const tokenCheckErrors = new Set<number>(
   errorRows
     .filter(({ error, next }) => error === errorTable.idMissing.error || next === "token")

@@ -64,7 +64,7 @@ export class PageQueue {
 
   #next(): void {
     while (this.#reading < maxReading && !this.#hasBegun) {
-      // Those come last whose client has closed its side: it has probably left.
+      // Clients that have closed their side come last: they have probably left.
       const index = this.#waiting.findIndex(({ request }) => !request.signal.aborted);
       const [next] = this.#waiting.splice(Math.max(0, index), 1);
       if (next === undefined) return;

@@ -8,7 +8,7 @@ import { requestIncomplete, requestTimedOut, type ServerRequest } from "../reque
 import { type CompleteResponse, serverStopping } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toResponseText } from "./response-bytes.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { maxStrangeBytes, type Slicer } from "./slicer.ts";
+import { maxReadAheadBytes, type Slicer } from "./slicer.ts";
 
 /** A request on a connection, and the way to send its response: one of the lane, or one of node:http. */
 export interface Exchange extends ServerRequest {
@@ -100,7 +100,7 @@ export class Connection {
   #leaving: AbortController | undefined;
   /** True once a slice was passed to node:http: the next one has to wait for its turn, or for new bytes. */
   #hasPassedSlice = false;
-  /** True if a client without a valid token has sent much before the response of its request. */
+  /** True if a client without a valid token had more than {@link maxReadAheadBytes} behind its last request. */
   #isFlood = false;
   #timer: NodeJS.Timeout | undefined;
   readonly #openedAtMs = performance.now();
@@ -304,8 +304,8 @@ export class Connection {
   }
 
   /**
-   * Sends the responses that are known, in the order of the requests, and ends the connection after the last one. Queued requests
-   * take their places.
+   * Sends the responses that are known, in the order of the requests, and ends the connection after the last one. Then starts
+   * requests that waited for them.
    */
   #flush(): void {
     const isMultiple = this.#queue.length > 1;
@@ -332,7 +332,7 @@ export class Connection {
       }
     }
     if (isMultiple) this.socket.uncork();
-    // The client has not read all responses: it makes room for others. node:http writes at the end of the turn.
+    // These responses wait for their client, and may be evicted. What node:http writes is unknown before the end of the turn.
     if (this.socket.writableLength > 0 || this.#slicer !== undefined) {
       for (const exchange of this.#unsent) this.admission.startTransfer(exchange);
     }
@@ -347,7 +347,7 @@ export class Connection {
     const nowMs = performance.now();
     if (stoppedAtMs() <= nowMs || exchange?.canContinue === false) this.isEnding = true;
     if (!this.isTrusted && this.newest?.isComplete === true) {
-      this.#isFlood = (this.#reader?.bufferedBytes ?? 0) > maxStrangeBytes;
+      this.#isFlood = (this.#reader?.bufferedBytes ?? 0) > maxReadAheadBytes;
     }
     if (response.lost === "all") this.socket.destroy();
     handler.report(exchange, response, isAborted);
@@ -419,7 +419,7 @@ export class Connection {
     return Math.max(this.#openedAtMs, this.#lastSentAtMs) + idleTimeoutMs + idleGraceMs;
   }
 
-  /** The only timer. It runs at least as often as the shortest deadline that can begin, so that no request starts one. */
+  /** The only timer. It runs at least as often as the shortest deadline that can begin, so that no request has to start one. */
   readonly #checkTime = (): void => {
     const shortestMs = this.#context.requestTimeoutMs / 3;
     let leftMs = this.#deadlineMs - performance.now();

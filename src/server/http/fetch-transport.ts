@@ -196,7 +196,7 @@ class FetchRequest implements ServerRequest {
     this.#interrupt();
   }
 
-  /** Performs nothing more of it. */
+  /** From now on, nothing more of it is performed. */
   giveUp(error: RequestError): void {
     this.givenUp ??= error;
     this.evict(error);

@@ -200,7 +200,7 @@ class ServerConnections {
     // It makes room for others like an idle connection: its client may never finish it.
     if (error === undefined) context.admission.idle.add(handshake);
     socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
-    // TLS adds a listener of its own. The close event follows.
+    // After an error, the close event follows.
     socket.on("error", () => undefined).once("close", forget);
     socket.once("readable", () => {
       const bytes = socket.read() as Buffer | null;

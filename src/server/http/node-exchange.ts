@@ -68,7 +68,7 @@ export function createNodeHttp(maxDrainBytes: number): (each: Connection, input:
       if (newest !== arriving) bodyFrom = slicer.passedBytes;
       arriving = newest;
       const bodyBytes = isInHead ? undefined : newest.headers["content-length"];
-      // Without chunks, any length is parsed at once.
+      // node:http makes objects for chunks only: a body without them is parsed at once, whatever its length.
       if (bodyBytes !== undefined) return Number(bodyBytes) - (slicer.passedBytes - bodyFrom);
       if (!connection.mayPassSlice()) return 0;
       const bytes = heads.count(input, isInHead);

@@ -14,8 +14,9 @@ interface Scheduled {
 const maxTurnMs = 2;
 
 /**
- * Each write wakes up a client, and writing in a row finds most of them awake. Node accepts one connection in a turn of the event
- * loop, so that long turns keep new clients waiting: a probe waited 46 s behind 250 clients that had sent many requests at once.
+ * Responses are written in a row: a write has to wake up the client, unless one before it has. Node accepts one connection in a
+ * turn of the event loop, so that long turns keep new clients waiting: a probe waited 46 s behind 250 clients that had sent many
+ * requests at once.
  */
 export class Scheduler {
   readonly #senders = new Set<Scheduled>();

@@ -7,8 +7,8 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { lingeringClose } from "./response-bytes.ts";
 
-/** A client without a valid token loses its connection if more bytes are behind its request. So many are read ahead. */
-export const maxStrangeBytes = 32 * 1024;
+/** Bytes that are read ahead. A client without a valid token that has more behind its request loses its connection. */
+export const maxReadAheadBytes = 32 * 1024;
 
 export class Slicer extends Duplex {
   readonly #socket: Socket;
@@ -37,7 +37,7 @@ export class Slicer extends Duplex {
     if (this.writableEnded) return;
     this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
     this.readMore();
-    if (this.bufferedBytes > maxStrangeBytes) this.#socket.pause();
+    if (this.bufferedBytes > maxReadAheadBytes) this.#socket.pause();
   };
 
   readonly #onEnd = (): void => this.readMore();

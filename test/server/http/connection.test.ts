@@ -481,8 +481,8 @@ describe("close", () => {
   });
 
   it.each([
-    ["checks the credential of a request that was arriving first", "wrong", "400 40102"],
-    ["rejects a request that was arriving with 50300", testToken, "400 50300"],
+    ["checks the credential of a request that was arriving", "wrong", "400 40102"],
+    ["handles a request that was arriving", testToken, "200"],
   ])("%s", async (_what, token, result) => {
     await using server = await startServer();
     const request = create(1, "fern", { token });
@@ -495,8 +495,7 @@ describe("close", () => {
     connection.socket.destroy();
     await closing;
     expect(connection.received()).toContain("Connection: close\r\n");
-    expect(connection.received().includes("Retry-After: 1\r\n")).toBe(result.endsWith("50300"));
-    expect(await server.store.get(1n)).toBeUndefined();
+    expect(await server.store.count({})).toBe(result === "200" ? 1 : 0);
   });
 });
 
