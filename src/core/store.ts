@@ -1,4 +1,4 @@
-/** Ports of a plant store: for the server, and for the engine of a database. */
+/** Ports of a plant store: for the server, for the engine of a database, and for backups of its file. */
 import type { ContractOperationId } from "./contract.ts";
 import { isError } from "./messages.ts";
 import type { NewPlant } from "./plant.ts";
@@ -151,6 +151,44 @@ export interface EngineOptions {
   readonly mustExist?: boolean;
   /** Receives warnings for the operator. */
   readonly onWarning?: ((message: string) => void) | undefined;
+}
+
+/** How a long operation on files is watched and stopped. */
+interface FileWork {
+  /** Removes what was written so far at once. An engine that cannot be stopped continues: end the process. */
+  readonly signal: AbortSignal;
+  /** Is called before the copy starts, with a function that returns its size so far in bytes. */
+  readonly onCopy: (readSize: () => number) => void;
+}
+
+export interface BackupOptions extends FileWork {
+  /** Replaces an existing file, or a store that has plants. */
+  readonly isForced: boolean;
+}
+
+export interface Backup {
+  /** Absolute. */
+  readonly path: string;
+  readonly plants: number;
+  readonly bytes: number;
+}
+
+export interface StoreContents {
+  readonly plants: number;
+  readonly tokens: number;
+  readonly version: number;
+}
+
+export interface RestoreOptions extends BackupOptions {
+  /** Is called when the backup is sound, before the store is opened. */
+  readonly onChecked?: () => void;
+  /** Is called when the store was replaced, before the last files are closed. */
+  readonly onReplaced: () => void;
+}
+
+export interface Restore extends Backup {
+  /** Path of the store before it; absent if there was none. */
+  readonly oldPath?: string | undefined;
 }
 
 /**

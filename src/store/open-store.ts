@@ -1,9 +1,16 @@
 /** Opens, backs up, verifies and restores the store of a URL. */
-import { type EngineOptions, type PlantStore, StoreError } from "../core/store.ts";
-import type { Backup, BackupOptions, Restore, RestoreOptions, StoreContents } from "./file-work.ts";
+import {
+  type Backup,
+  type BackupOptions,
+  type EngineOptions,
+  type PlantStore,
+  type Restore,
+  type RestoreOptions,
+  type StoreContents,
+  StoreError,
+} from "../core/store.ts";
 import { type CommitListener, createGroupCommitStore } from "./group-commit.ts";
-import type { MemoryPlantsOptions } from "./memory-plants.ts";
-import { createMemoryEngine } from "./memory.ts";
+import { createMemoryEngine, type MemoryPlantsOptions } from "./memory.ts";
 import { type FileOperation, isStoreUrl, parseStoreUrl, toFileUrl } from "./store-url.ts";
 
 /**

@@ -1,8 +1,7 @@
 /** The memory engine keeps the contract, and its limits: the oldest plants make room, and seeds stay. */
 import { describe, expect, it } from "vitest";
 import type { NewPlant } from "../../src/core/plant.ts";
-import { MemoryPlants } from "../../src/store/memory-plants.ts";
-import { createMemoryEngine } from "../../src/store/memory.ts";
+import { createMemoryEngine, MemoryPlants } from "../../src/store/memory.ts";
 import { describeStoreContract } from "./store-contract.ts";
 
 describeStoreContract("memory", async () => async () => createMemoryEngine(), false);

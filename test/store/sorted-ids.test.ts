@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { SortedIds } from "../../src/store/sorted-ids.ts";
+import { SortedIds } from "../../src/store/memory.ts";
 
 const toBigInts = (numbers: readonly number[]): bigint[] => numbers.map(BigInt);
 const ascending = (ids: Iterable<bigint>): bigint[] =>

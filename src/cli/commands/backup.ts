@@ -1,6 +1,6 @@
 /** The commands `backup`, `verify` and `restore`. */
 import { resolve } from "node:path";
-import type { RestoreOptions } from "../../store/file-work.ts";
+import type { RestoreOptions } from "../../core/store.ts";
 import { backupStore, restoreStore, verifyStore } from "../../store/open-store.ts";
 import { parseStoreUrl, storeForms } from "../../store/store-url.ts";
 import { exitCodes, storeExitCodes, toExitName } from "../command-error.ts";

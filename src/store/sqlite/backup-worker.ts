@@ -1,7 +1,7 @@
 /** The work of backups on a thread: reads a whole file, or replaces one. Loaded on demand. */
 import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import type { StoreContents } from "../file-work.ts";
+import type { StoreContents } from "../../core/store.ts";
 import { schemaVersion } from "../sql-tables.ts";
 import {
   createStoreError,

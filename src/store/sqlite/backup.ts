@@ -1,21 +1,21 @@
 /** Backs up, verifies and restores a SQLite file, with the work on threads. Loaded on demand. */
-import { existsSync, lstatSync, statSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
-import { resolve } from "node:path";
-import { StoreError } from "../../core/store.ts";
-import { assertDirectory, toWriteError } from "../durable-files.ts";
-import type {
-  Backup,
-  BackupOptions,
-  Restore,
-  RestoreOptions,
-  StoreContents,
-} from "../file-work.ts";
+import { existsSync, lstatSync, renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { type FileHandle, open, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import {
+  type Backup,
+  type BackupOptions,
+  type Restore,
+  type RestoreOptions,
+  type StoreContents,
+  StoreError,
+  useAndClose,
+} from "../../core/store.ts";
+import { assertDirectory, syncDirectory, toWriteError } from "../durable-files.ts";
 import type { ReplacedFile, WholeFile } from "./backup-worker.ts";
 import { assertSqliteInstalled } from "./driver.ts";
-import { writePartialFile } from "./partial-file.ts";
 import { prepareDatabaseFile, type StoreFile, toIdentity } from "./store-file.ts";
-import { type ConnectionThread, useConnection } from "./thread.ts";
+import { type ConnectionThread, createConnectionThread } from "./thread.ts";
 
 /**
  * Copies a store to a file while others write to it. Everything that was acknowledged before is in the copy. The file has its
@@ -68,12 +68,16 @@ async function checkFile(
   }
 }
 
-/** Opens a store as a whole on a thread of its own, and always closes it. */
+/** Opens a store as a whole on a thread of its own. */
 function useWholeFile<T>(
   file: StoreFile,
   work: (thread: ConnectionThread<WholeFile>) => Promise<T>,
 ): Promise<T> {
-  return useConnection({ ...file, access: "whole" }, work);
+  const target = { ...file, access: "whole" } as const;
+  return useAndClose(
+    createConnectionThread<WholeFile>(file.path, () => target),
+    work,
+  );
 }
 
 /** Asserts that a backup may get a name. @throws StoreError */
@@ -121,20 +125,19 @@ export async function restoreSqliteFile(
   // Closing any descriptor of a file drops all locks of the process on it, so that this one is closed after the lock.
   const old = await open(target.realPath, "r");
   try {
-    return await useConnection(
-      { ...target, access: "replaced" },
-      async (lock: ConnectionThread<ReplacedFile>) => {
-        if ((await lock.call("hasPlants")) && !options.isForced) {
-          throw new StoreError(
-            "unusable",
-            `the store ${target.path} has plants: replace it with --force, which keeps it under another name`,
-          );
-        }
-        const oldPath = await replace(target, old, source, options);
-        const { size: bytes } = statSync(target.realPath);
-        return { path: target.path, plants: contents.plants, bytes, oldPath };
-      },
-    );
+    const locked = { ...target, access: "replaced" } as const;
+    const thread = createConnectionThread<ReplacedFile>(target.path, () => locked);
+    return await useAndClose(thread, async (lock) => {
+      if ((await lock.call("hasPlants")) && !options.isForced) {
+        throw new StoreError(
+          "unusable",
+          `the store ${target.path} has plants: replace it with --force, which keeps it under another name`,
+        );
+      }
+      const oldPath = await replace(target, old, source, options);
+      const { size: bytes } = statSync(target.realPath);
+      return { path: target.path, plants: contents.plants, bytes, oldPath };
+    });
   } finally {
     await old.close();
   }
@@ -187,4 +190,58 @@ async function* readFrom(file: FileHandle): AsyncGenerator<Uint8Array, void, und
     yield chunk.subarray(0, bytesRead);
     position += bytesRead;
   }
+}
+
+/**
+ * Creates an empty file that only its owner can read, for `work` to fill, flush and publish. Removes the file if `work`
+ * fails, or as soon as the signal is aborted.
+ *
+ * @param finalPath absolute
+ * @throws StoreError for an error of the file system: `full` without room
+ */
+async function writePartialFile<T>(
+  finalPath: string,
+  signal: AbortSignal,
+  work: (file: PartialFile) => Promise<T>,
+): Promise<T> {
+  const number = Math.trunc(Math.random() * 2 ** 32);
+  const path = `${finalPath}.partial-${number.toString(16).padStart(8, "0")}`;
+  const remove = (): void => {
+    for (const suffix of ["", "-journal", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  };
+  signal.addEventListener("abort", remove);
+  try {
+    const file = await open(path, "wx", 0o600);
+    return await useAndClose(createPartialFile(path, finalPath, file, signal), work);
+  } catch (error) {
+    remove();
+    throw signal.aborted ? error : toWriteError(finalPath, error);
+  }
+}
+
+/** A file that has a temporary name in its directory until it is complete. */
+type PartialFile = ReturnType<typeof createPartialFile>;
+
+function createPartialFile(path: string, finalPath: string, file: FileHandle, signal: AbortSignal) {
+  return {
+    path,
+    /** Returns the size so far, in bytes. */
+    readSize: () => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+    write: (chunks: AsyncIterable<Uint8Array>) => writeFile(file, chunks),
+    /** Gives the file the owner and the mode of another one. Has an effect only for root. */
+    async copyAccess({ uid, gid, mode }: Pick<Stats, "uid" | "gid" | "mode">) {
+      // A new file belongs to the user of this process.
+      if ((await file.stat()).uid !== 0) return;
+      await file.chown(uid, gid);
+      await file.chmod(mode & 0o777);
+    },
+    flush: () => file.sync(),
+    /** Gives the flushed file its final name, over any file of that name. @throws the signal's reason if it is aborted */
+    publish() {
+      signal.throwIfAborted();
+      renameSync(path, finalPath);
+      syncDirectory(dirname(finalPath));
+    },
+    close: () => file.close(),
+  };
 }

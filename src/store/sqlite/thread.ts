@@ -1,6 +1,6 @@
 /** A connection on a thread of its own, so that a flush of the disk blocks only the callers that wait for it. */
 import { Worker } from "node:worker_threads";
-import { hasTooManyFiles, StoreError, useAndClose } from "../../core/store.ts";
+import { hasTooManyFiles, StoreError } from "../../core/store.ts";
 import { createStoreError, failures, type FailureKind } from "../store-failure.ts";
 import type { ConnectionTarget, StoreConnection } from "./connection.ts";
 import { workerScript } from "./worker-script.ts";
@@ -53,17 +53,6 @@ export function createConnectionThread<Api extends Methods<Api> = StoreConnectio
     },
     close: () => (closed ??= running?.close() ?? Promise.resolve()),
   };
-}
-
-/** Runs work on a connection of its own, which it always closes. */
-export async function useConnection<Api extends Methods<Api>, T>(
-  target: ConnectionTarget,
-  work: (thread: ConnectionThread<Api>) => Promise<T>,
-): Promise<T> {
-  return useAndClose(
-    createConnectionThread<Api>(target.path, () => target),
-    work,
-  );
 }
 
 const died: FailureKind = {

@@ -4,7 +4,7 @@ import { type PlantStore, useAndClose } from "../../../core/store.ts";
 import { bytesPerUnit } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import type { CommitListener } from "../../../store/group-commit.ts";
-import { fits } from "../../../store/memory-plants.ts";
+import { fits } from "../../../store/memory.ts";
 import { createMemoryStore } from "../../../store/open-store.ts";
 import { readPlantPages } from "../../../store/pages.ts";
 import { UsageError } from "../../command-error.ts";
