@@ -32,7 +32,7 @@ export async function readAuthorities(
   io: Io,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { certificates } = await import("../library/client-certificates.ts");
+  const { certificates } = await import("../library/transport.ts");
   const { readBytes } = await import("./input.ts");
   const name = `the file of certificates ${path}`;
   // Standard input may be the token, or have plants: `-` is a file here.

@@ -46,11 +46,9 @@ export function createFetchPost(fetch: Fetch): Post {
     };
     const response = Promise.race([toRejection(stopping.signal), exchange()]);
     try {
-      const received = await response.catch(async (error: unknown) => {
+      const received = await response.catch((error: unknown) => {
         signal?.throwIfAborted();
-        throw stopping.signal.aborted
-          ? stopping.signal.reason
-          : await classifyFetchError(error, request);
+        throw stopping.signal.aborted ? stopping.signal.reason : classifyFetchError(error, request);
       });
       if (received === undefined) throw new TypeError("fetch must return a Response");
       return received;
@@ -74,10 +72,10 @@ function toRejection(signal: AbortSignal): Promise<never> {
 }
 
 /** Maps the error of a request without a response. Other errors are bugs of the function, and do not change. */
-async function classifyFetchError(error: unknown, request: ClientRequest): Promise<unknown> {
+function classifyFetchError(error: unknown, request: ClientRequest): unknown {
   // The fetch of Node rejects with a TypeError whose cause is the error of the connection.
   const cause = isError(error) && isError(error.cause) ? error.cause : error;
-  const known = await classifyError(cause, request);
+  const known = classifyError(cause, request);
   if (known !== cause) return known;
   if (!isError(error) || !(error.name === "TypeError" || isBuiltIn(error, "DOMException"))) {
     return error;

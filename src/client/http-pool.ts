@@ -115,7 +115,7 @@ function dispatch(
   request: ClientRequest,
 ): Promise<ClientResponse> {
   const { url, method = "POST", headers, body, timeoutMs } = request;
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let starts = 0;
     let head: ResponseHead = { status: 0, headers: {} };
     let chunks: Buffer[] = [];
@@ -131,7 +131,9 @@ function dispatch(
       if (end()) resolve({ ...head, body: Buffer.concat(chunks), wasRepeated: starts > 1 });
     };
     const fail = (error: Error): void => {
-      if (end()) resolve(rejectWith(error, request));
+      if (!end()) return;
+      const isAborted = request.signal?.aborted === true;
+      reject((isAborted ? request.signal.reason : classifyError(error, request)) as Error);
     };
     const release = onAbort(request.signal, () => {
       fail(new errors.RequestAbortedError());
@@ -171,10 +173,4 @@ function dispatch(
       onResponseError: (_, error) => fail(error),
     });
   });
-}
-
-async function rejectWith(error: Error, request: ClientRequest): Promise<never> {
-  const reason = await classifyError(error, request);
-  request.signal?.throwIfAborted();
-  throw reason;
 }

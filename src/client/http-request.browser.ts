@@ -1,4 +1,4 @@
-/** Parts of a request with `fetch` that differ in browsers. */
+/** What differs in browsers of requests with `fetch`. */
 
 /** Reads the body of a response. Its length has no limit: the browser protects its own memory. */
 export async function readResponseBody(
@@ -10,6 +10,13 @@ export async function readResponseBody(
 }
 
 /** Browsers do not report why they cannot connect. */
-export async function classifyError(error: unknown): Promise<unknown> {
+export function classifyError(error: unknown): unknown {
   return error;
+}
+
+/** Resolves in the next turn of the event loop. */
+export function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve);
+  });
 }

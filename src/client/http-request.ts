@@ -1,15 +1,19 @@
 /** One request with node:http, and its errors. */
 import { statSync } from "node:fs";
 import type { Agent, IncomingMessage } from "node:http";
+import type { PeerCertificate } from "node:tls";
 import { onAbort } from "../core/attempt.ts";
 import { toEndpoint } from "../core/base-url.ts";
-import { isError } from "../core/messages.ts";
+import { isError, quoteInput } from "../core/messages.ts";
 import {
   createAttemptTimeout,
   NotAPlantStoreError,
   ResponseTooLongError,
   UnavailableError,
 } from "./results.ts";
+
+// Not the global function, which tests may replace with a fake.
+export { setImmediate as endOfTurn } from "node:timers/promises";
 
 /** Number of bytes that are read of any response. An Error has fewer: its message has at most 1000. */
 const maxErrorBytes = 64 * 1024;
@@ -105,7 +109,7 @@ export async function post(message: ClientRequest, agent?: Agent): Promise<Clien
     if (sent.reusedSocket && isError(error) && "code" in error && error.code === "ECONNRESET") {
       return { ...(await post(message)), wasRepeated: true };
     }
-    const reason = await classifyError(error, message);
+    const reason = classifyError(error, message);
     signal?.throwIfAborted();
     throw reason;
   } finally {
@@ -206,10 +210,10 @@ const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
  *
  * @param request its URL, and the trusted certificates
  */
-export async function classifyError(
+export function classifyError(
   error: unknown,
   { url, ca }: Pick<ClientRequest, "url" | "ca">,
-): Promise<unknown> {
+): unknown {
   const cause = isAggregateError(error) ? selectCause(error.errors) : error;
   if (!isError(cause)) return error;
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
@@ -225,9 +229,7 @@ export async function classifyError(
   if (refusal !== undefined) return new UnavailableError("refused", url, refusal, options);
   if (lookupCodes.test(code)) return new UnavailableError("unknownHost", url, code, options);
   if (tlsCodes.test(code)) {
-    const { describeTlsFailure } = await import("./tls-failure.ts");
-    const detail = describeTlsFailure(cause, code, { url, ca });
-    return new UnavailableError("insecure", url, detail, options);
+    return new UnavailableError("insecure", url, describeTlsFailure(cause, code, url, ca), options);
   }
   const { message } = cause;
   const reason = (lostReasons.get(message) ?? lostReasons.get(code) ?? message) || code;
@@ -267,4 +269,51 @@ function findRefusal(code: string, url: string): string | undefined {
   if (code !== "ECONNREFUSED" && code !== "ENOTSOCK") return undefined;
   const isSocket = statSync(socketPath, { throwIfNoEntry: false })?.isSocket() !== false;
   return isSocket ? "ECONNREFUSED" : "ENOTSOCK";
+}
+
+/** Codes for a certificate without a trusted issuer (https://nodejs.org/api/tls.html#x509-certificate-error-codes). */
+const untrustedCodes =
+  /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?)$/;
+/** The code for a certificate that the server sends alone, and that another one issued. */
+const leafAloneCode = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
+/** Reasons that OpenSSL reports when the server responds without TLS. */
+const noTlsReasons = /^(?:wrong version number|packet length too long)$/;
+/** Message of OpenSSL: number, library, function, reason, source file and line. */
+const opensslMessage = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/;
+/** Limit for the names in a message; a certificate can have a hundred. */
+const maxNamesLength = 200;
+
+/** Describes why TLS failed, and what to change. @param cert of another host, which Node adds to its error */
+function describeTlsFailure(
+  { message, cert }: Error & { readonly cert?: Partial<PeerCertificate> },
+  code: string,
+  url: string,
+  ca: string | undefined,
+): string {
+  if (untrustedCodes.test(code)) {
+    const [authority, variable] =
+      ca === undefined
+        ? ["a trusted authority", " or NODE_EXTRA_CA_CERTS=FILE"]
+        : ["one of the given authorities", ""];
+    const advice = `add its authority with --cacert FILE${variable}`;
+    const problem = `its certificate is not signed by ${authority} (${code})`;
+    return code === leafAloneCode
+      ? `${problem}, and the server sends no intermediate certificate: let it send the whole chain (fullchain.pem), or ${advice}`
+      : `${problem}: ${advice}`;
+  }
+  if (code === "CERT_HAS_EXPIRED") {
+    return "its certificate, or that of its authority, has expired: renew it on the server";
+  }
+  if (cert !== undefined) {
+    // Node 26: "DNS:" for none.
+    const names = quoteInput(
+      cert.subjectaltname?.replace(/^DNS:$/, "") || "no name",
+      maxNamesLength,
+    );
+    return `its certificate is for ${names}, not for ${new URL(url).hostname}: use a name of the certificate in the URL`;
+  }
+  const [, reason = message || code] = opensslMessage.exec(message) ?? [];
+  return noTlsReasons.test(reason)
+    ? `this is a port without TLS: try ${toEndpoint(url).origin.replace("https:", "http:")}`
+    : reason;
 }

@@ -1,5 +1,5 @@
 /** Maps items of a stream, several at a time, and returns the results in the order of the items. */
-import { endOfTurn } from "./platform.ts";
+import { endOfTurn } from "./http-request.ts";
 
 export interface MapOptions<Item> {
   /** Maximum number of items in flight; at least 1. */

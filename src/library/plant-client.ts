@@ -16,7 +16,6 @@ import { invalid, InvalidValue, isBuiltIn } from "../core/messages.ts";
 import { type NewPlant, type Plant, type PlantInput, toNewPlantJson } from "../core/plant.ts";
 import type { SuccessfulResult } from "../core/store.ts";
 import { checkFunction, checkId, checkPlantTypes, isIterable, listeningFetches } from "./checks.ts";
-import { type ClientOptions, clientOptions } from "./client-certificates.ts";
 import {
   assertKnownOptions,
   checkOption,
@@ -26,7 +25,13 @@ import {
 } from "./client-options.ts";
 import { baseUrl, checkInteger, httpUrl, token } from "./option-types.ts";
 import type { RunningPlantStore } from "./plant-store.ts";
-import { getDefaultFetch, loadPost, openTransport } from "./transport.ts";
+import {
+  type ClientOptions,
+  clientOptions,
+  getDefaultFetch,
+  loadPost,
+  openTransport,
+} from "./transport.ts";
 
 /** Options for {@link createClient}. */
 export interface PlantClientOptions extends ClientOptions {

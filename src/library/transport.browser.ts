@@ -1,6 +1,15 @@
-/** How a client in a browser sends its requests: always with `fetch`. */
+/** How a client in a browser sends its requests: always with `fetch`, trusting the authorities of the browser. */
 import { createFetchPost, type Fetch } from "../client/fetch-post.ts";
 import type { ClientConnections, Post } from "../client/http-request.ts";
+import { attemptOptions } from "./client-options.ts";
+
+const none = (): undefined => undefined;
+
+/** Options of a client, besides the URL and the token. `createClient` rejects certificates before it checks options. */
+export const clientOptions = {
+  ...attemptOptions,
+  ca: { type: { parse: none, check: none, format: () => "none" }, default: undefined },
+} as const;
 
 /** The `fetch` of the browser, also one that a mock installs later. */
 const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);

@@ -133,9 +133,9 @@ describe("an error names the socket and the next step:", () => {
     expect(await run(args, `unix:${socketPath}`)).toExit(6, problem);
   });
 
-  it("a socket of another user", async () => {
+  it("a socket of another user", () => {
     const cause = Object.assign(new Error("connect EACCES"), { code: "EACCES" });
-    const error = await classifyError(cause, { url: "unix:/run/p.sock:/plants" });
+    const error = classifyError(cause, { url: "unix:/run/p.sock:/plants" });
     const source = { flags: {}, io: createProcessIo() };
     expect(toCommandFailure(toCommandError(error, source))).toMatchObject({
       exitCode: 6,

@@ -19,7 +19,7 @@ import { int64Max, int64Min } from "../../src/core/plant.ts";
 import { parseErrorBody } from "../../src/core/read-plant.ts";
 import { create } from "./request-template.ts";
 import { baseUrl, choice } from "../../src/library/option-types.ts";
-import { clientOptions } from "../../src/library/client-certificates.ts";
+import { clientOptions } from "../../src/library/transport.ts";
 import { converse, type Target } from "./conversation.ts";
 import { printReport } from "./report.ts";
 import { listRules } from "./rules.ts";
@@ -260,7 +260,7 @@ async function assertAccepted(options: RunOptions, tokenSource: string): Promise
   signal.throwIfAborted();
   const [response] = responses;
   if (response === undefined) {
-    if (isUnreachable && failure !== undefined) throw await classifyError(failure, { url, ca });
+    if (isUnreachable && failure !== undefined) throw classifyError(failure, { url, ca });
     const problem = hasTimedOut ? "; a higher --timeout waits longer" : "";
     throw new CommandError("unavailable", `no HTTP response from ${url}: try again${problem}`);
   }
