@@ -1,6 +1,6 @@
 /** Maps errors, and the Errors of a server, to messages and exit codes. A create without a failure does not load it. */
 import type { Retry } from "../client/create-plant.ts";
-import type { TokenCheck } from "../client/probe.ts";
+import { checkReadiness, type Readiness, type TokenCheck } from "../client/probe.ts";
 import {
   type ErrorResponse,
   NotAPlantStoreError,
@@ -17,9 +17,11 @@ import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { OutputError } from "./io.ts";
+import { findConfigDirectory } from "./config/directories.ts";
+import { listSavedOrigins } from "./config/saved-tokens.ts";
+import { type Io, OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
-import { readOption, savingCommands } from "./options/values.ts";
+import { readDefaultUrl, readOption, savingCommands } from "./options/values.ts";
 
 const exitByStep: Readonly<Record<NextStep, ExitCodeName>> = {
   fix: "invalidPlant",
@@ -242,4 +244,36 @@ export function findServerProblem(
 /** The message of an error with the number of the server's Error, as stderr shows it. */
 export function toSentence({ message, number }: CommandError): string {
   return number === undefined ? message : `error ${number}: ${message}`;
+}
+
+/** Limit for the request to a server of this machine. */
+const localTimeoutMs = 1000;
+
+/** Finds the error for a missing token: it says how to get one, or that no server runs on this machine. */
+export async function explainMissingToken(
+  baseUrl: string,
+  io: Io,
+  signal: AbortSignal,
+): Promise<CommandError | UnavailableError> {
+  const isDefault = readDefaultUrl(io)?.value === baseUrl;
+  const login = `plantstore login${isDefault ? "" : ` --url ${toShellWord(baseUrl)}`}`;
+  const origins = await listSavedOrigins(findConfigDirectory(io));
+  const server = isLocalUrl(baseUrl)
+    ? await checkReadiness({ baseUrl, timeoutMs: localTimeoutMs, signal })
+    : undefined;
+  const cause = server?.state === "unknown" ? server.cause : undefined;
+  if (cause?.reason === "refused") return cause;
+  const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;
+  const advice = `no token for ${baseUrl}${known}: ${adviseLogin(login, server)}`;
+  return new CommandError(
+    "tokenRejected",
+    `${advice}, or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`,
+  );
+}
+
+function adviseLogin(login: string, server: Readiness | undefined): string {
+  if (server?.state !== "ready") return `run "${login}"`;
+  return server.isVolatile
+    ? `its token is the one that it printed when it started, or its PLANTSTORE_TOKEN: pass it to "${login}"`
+    : `run "plantstore token issue | ${login}" as the owner of its store`;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { listCommands } from "../../.build/man-page.ts";
 import { listManualFiles, listReference, listTopics } from "../../src/cli/topics.ts";
-import { toTerminalText } from "../../src/cli/terminal/manual-text.ts";
+import { toTerminalText } from "../../src/cli/commands/help.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
 import { allTerminals, containing, runCli } from "../helpers/run-cli.ts";
 

@@ -1,7 +1,7 @@
 /** The log of a server, as text and as JSON. */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { StoreError } from "../../src/core/store.ts";
-import { createTextFormat } from "../../src/cli/commands/serve/terminal-messages.ts";
+import { createTextFormat } from "../../src/cli/commands/serve/log-output.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
 import { createLog, jsonFormat, type LogLevel } from "../../src/server/log.ts";
 import type { RequestRecord } from "../../src/server/request.ts";

@@ -1,6 +1,6 @@
 /** X-Request-Id, and the record of each request: enough to find it again, and no secret. */
 import { describe, expect, it } from "vitest";
-import { createTextFormat } from "../../src/cli/commands/serve/terminal-messages.ts";
+import { createTextFormat } from "../../src/cli/commands/serve/log-output.ts";
 import { uncolored } from "../../src/cli/terminal/terminal.ts";
 import { createLog, jsonFormat } from "../../src/server/log.ts";
 import { createHeldAuthenticator } from "../helpers/held-authenticator.ts";

@@ -128,13 +128,13 @@ export const plantstoreCommand: Command = {
       group: commandGroups.other,
       summary: "Explain an error number",
       arguments: [{ name: "[error...]", help: "Error numbers or names; without them, lists all" }],
-      load: async () => (await import("./explain.ts")).explainCommand,
+      load: async () => (await import("./reference.ts")).explainCommand,
     },
     {
       name: "openapi",
       group: commandGroups.other,
       summary: "Print the interface description (OpenAPI)",
-      load: async () => (await import("./openapi.ts")).openApiCommand,
+      load: async () => (await import("./reference.ts")).openApiCommand,
     },
     {
       name: "completion",

@@ -18,8 +18,13 @@ import { parseText, readOptions, type Values } from "../options/values.ts";
 import { findPlace, type Place, toMissingError, toRunLine } from "../place.ts";
 import type { FoundPlant, ServerWork } from "../remote-store.ts";
 import { readStore } from "../store-access.ts";
-import { printRows, type RowStyle, type RowType, selectStyle } from "../terminal/rows.ts";
-import type { Column } from "../terminal/table.ts";
+import {
+  type Column,
+  printRows,
+  type RowStyle,
+  type RowType,
+  selectStyle,
+} from "../terminal/rows.ts";
 
 const placeSentence = `\
 Reads the store of this machine, or the plant store of --url, PLANTSTORE_URL or the

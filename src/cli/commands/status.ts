@@ -4,7 +4,7 @@ import { access, constants, stat } from "node:fs/promises";
 import { toTokenPrefix } from "../../auth/token.ts";
 import { checkReadiness, checkToken, type TokenCheck } from "../../client/probe.ts";
 import { attempt } from "../../core/attempt.ts";
-import { redactTokens } from "../../core/messages.ts";
+import { escapeUnprintable, redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import {
@@ -77,14 +77,13 @@ async function printStatus(run: Run): Promise<number> {
   // An invalid flag is wrong usage. Any other invalid setting is part of the report.
   const given = Object.entries(statusOptions).filter(([name]) => flags[name] !== undefined);
   const { json } = readOptions(Object.fromEntries(given), flags, io);
-  const { toItem } = await import("../terminal/table.ts");
   const palette = await terminal.loadPalette(stdout);
   const checks: Check[] = [];
   for await (const check of examine(run)) {
     checks.push(check);
     if (json) continue;
-    const term = toTerm(check, palette);
-    await writeText(stdout, toItem(term, termColumns, redactTokens(check.message)));
+    const message = escapeUnprintable(redactTokens(check.message));
+    await writeText(stdout, `${toTerm(check, palette)}  ${message}\n`);
   }
   const firstError = checks.find(({ state }) => state === "error");
   if (json) {
@@ -98,11 +97,11 @@ async function printStatus(run: Run): Promise<number> {
 
 const stateColumns = "warning  ".length;
 /** Longer flags and variables move their message to the right. */
-const termColumns = stateColumns + "plantstore".length;
+const subjectColumns = "plantstore".length;
 
 function toTerm({ subject, state }: Check, { success: ok, warning, error }: Palette): string {
   const paint = { ok, warning, error, none: String }[state];
-  return paint(state) + " ".repeat(stateColumns - state.length) + subject;
+  return paint(state) + " ".repeat(stateColumns - state.length) + subject.padEnd(subjectColumns);
 }
 
 async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {

@@ -33,7 +33,7 @@ export async function findToken(
     (await readEnvironment(io, signal)) ??
     (await readSavedToken(toEndpoint(baseUrl).origin, io));
   if (found === undefined) {
-    const { explainMissingToken } = await import("./missing-token.ts");
+    const { explainMissingToken } = await import("../command-failure.ts");
     throw await explainMissingToken(baseUrl, io, signal);
   }
   const problem = findTokenProblem(found.token);

@@ -1,8 +1,18 @@
 /** Prints rows of data: as a table for a user, as one line of JSON per row, or as CSV. */
+import { escapeUnprintable } from "../../core/messages.ts";
 import type { Run } from "../command.ts";
 import { UsageError } from "../command-error.ts";
 import { type OutputStream, writeText } from "../io.ts";
-import type { Column } from "./table.ts";
+
+/** A column of a table and of CSV. */
+export interface Column<Row> {
+  /** Heading of the column; in a table in upper case. */
+  readonly name: string;
+  /** Returns the cell of a row; undefined for an absent value. */
+  readonly read: (row: Row) => string | undefined;
+  /** True for numbers, which are aligned to the right. */
+  readonly isNumber?: true;
+}
 
 export type RowStyle = "table" | "json" | "csv";
 
@@ -43,10 +53,7 @@ export async function printRows<Row>(
     }
   }
   await terminal.printLines(header);
-  if (rows.length > 0) {
-    const { toTable } = await import("./table.ts");
-    await writeText(stdout, toTable(rows, columns));
-  }
+  if (rows.length > 0) await writeText(stdout, await layOutTable(rows, columns));
   return last;
 }
 
@@ -58,4 +65,38 @@ function toCsvLine<Row>(row: Row, columns: readonly Column<Row>[]): string {
     return isPlain ? text : `"${text.replaceAll('"', '""')}"`;
   });
   return cells.join(",");
+}
+
+const gap = "  ";
+/** Longest part of a cell that is shown, in UTF-16 code units. */
+const maxCellLength = 60;
+
+/** Formats a line of headings, and one line per row. A terminal wraps those that are too long for it. */
+export async function layOutTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): Promise<string> {
+  const { default: stringWidth } = await import("string-width");
+  const lines = [
+    columns.map(({ name }) => name.toUpperCase()),
+    ...rows.map((row) => columns.map(({ read }) => toCell(read(row)))),
+  ];
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((cells) => stringWidth(cells[index] ?? ""))),
+  );
+  const shown = lines.map((cells) => {
+    const padded = cells.map((cell, index) => {
+      const padding = " ".repeat((widths[index] ?? 0) - stringWidth(cell));
+      return columns[index]?.isNumber ? padding + cell : cell + padding;
+    });
+    return `${padded.join(gap).trimEnd()}\n`;
+  });
+  return shown.join("");
+}
+
+/** An empty text is `""`; an absent value is blank. */
+function toCell(text: string | undefined): string {
+  if (text === undefined || text === "") return text === undefined ? "" : '""';
+  const cut = text.slice(0, maxCellLength).toWellFormed();
+  return escapeUnprintable(cut) + (text.length > maxCellLength ? "…" : "");
 }

@@ -1,6 +1,10 @@
-/** Writes log lines together, and never waits for their reader. */
+/** The log of `serve`: lines as text, and their output, which never waits for its reader. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { escapeUnprintable } from "../../../core/messages.ts";
+import { type LineFormat, type LogLevel, toShownPath } from "../../../server/log.ts";
+import type { RequestRecord } from "../../../server/request.ts";
 import { type OutputStream, writeText } from "../../io.ts";
+import type { Palette } from "../../terminal/terminal.ts";
 
 /** Maximum time for which a line waits for others. */
 const gatherMs = 50;
@@ -12,7 +16,7 @@ const maxUnitBytes = 3;
 const maxLagBytes = 4 * 1024 * 1024;
 const closeMs = 1000;
 
-/** @param onLoss receives the number of dropped lines as soon as the reader accepts lines again */
+/** Writes lines together. @param onLoss receives the number of dropped lines as soon as the reader accepts lines again */
 export function openLogOutput(stream: OutputStream, onLoss: (count: number) => void) {
   // As bytes: to convert a text of many lines takes 3 % of the time of a busy server.
   const batch = Buffer.allocUnsafe(batchBytes);
@@ -58,3 +62,64 @@ export function openLogOutput(stream: OutputStream, onLoss: (count: number) => v
     },
   };
 }
+
+const timeLength = "00:00:00".length;
+
+/**
+ * Creates the format of log lines as text. A terminal shows the local time of day. Elsewhere a line begins with date and time
+ * in UTC.
+ */
+export function createTextFormat(
+  palette: Palette,
+  screen: Pick<OutputStream, "isTTY">,
+): LineFormat {
+  const { dim } = palette;
+  const labels: Readonly<Record<LogLevel, string>> = {
+    error: `${palette.error("error")}: `,
+    warn: `${palette.warning("warning")}: `,
+    info: "",
+    debug: dim("debug: "),
+  };
+
+  function toLogLine(text: string): string {
+    const now = new Date();
+    const time =
+      screen.isTTY === true ? now.toTimeString().slice(0, timeLength) : now.toISOString();
+    return `${dim(time)} ${text}\n`;
+  }
+
+  return {
+    message: (level, text) =>
+      text
+        .split("\n")
+        .map((line, index) =>
+          toLogLine((index === 0 ? labels[level] : "") + escapeUnprintable(line)),
+        )
+        .join(""),
+    request(level, record) {
+      const { method, path = "", status, error, durationMs, requestId } = record;
+      const paint = level === "error" ? palette.error : palette.warning;
+      const shownStatus = status < 400 ? palette.success(String(status)) : paint(String(status));
+      const request = method === undefined ? "unreadable" : `${method} ${toShownPath(path)}`;
+      const words = [shownStatus, request, ...toOutcome(level, record)];
+      words.push(dim(`${durationMs.toFixed(1)} ms`));
+      if (error !== undefined) words.push(dim(`id ${requestId}`));
+      return toLogLine(words.join(" "));
+    },
+  };
+}
+
+function toOutcome(level: LogLevel, record: RequestRecord): readonly string[] {
+  const { error, result = "", isDropped, isAborted } = record;
+  const outcome = error === undefined ? result : `${outcomes[level]} ${error}`;
+  const lost = isDropped ? "dropped on purpose" : isAborted ? "client left" : "";
+  return [outcome, lost].filter((word) => word !== "");
+}
+
+/** A client causes a rejection; everything else is a failure of the server. */
+const outcomes: Readonly<Record<LogLevel, string>> = {
+  error: "failed",
+  warn: "unavailable",
+  info: "rejected",
+  debug: "error",
+};

@@ -19,7 +19,7 @@ import { assertStorePath, makeDefaultDirectory } from "../../store-access.ts";
 import { packageVersion } from "../../version.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { provideToken } from "./first-token.ts";
-import { openLogOutput } from "./log-output.ts";
+import { createTextFormat, openLogOutput } from "./log-output.ts";
 import { readServeOptions, type ServerRun } from "./serve-options.ts";
 import { isStartedByNpm, printStart } from "./start-messages.ts";
 
@@ -73,7 +73,6 @@ export async function runServe({ flags, io, terminal }: Run): Promise<void> {
 }
 
 async function loadTextFormat({ stderr }: Io, terminal: Terminal): Promise<LineFormat> {
-  const { createTextFormat } = await import("./terminal-messages.ts");
   return createTextFormat(await terminal.loadPalette(stderr), stderr);
 }
 

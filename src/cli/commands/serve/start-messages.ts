@@ -3,18 +3,18 @@ import { realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
-import { toShellWord } from "../../../core/messages.ts";
+import { escapeUnprintable, toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
-import type { Environment, Io } from "../../io.ts";
+import { type Environment, type Io, writeText } from "../../io.ts";
 import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
 import { readOption } from "../../options/values.ts";
 import { findServeExposures } from "../../permissions.ts";
+import { packageVersion } from "../../version.ts";
 import { findSavedOrigin, type FirstToken, isForUser } from "./first-token.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
-import type { BannerRow } from "./terminal-messages.ts";
 
 interface Started {
   readonly url: string;
@@ -35,7 +35,6 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   }
   const rows = toRows(started, options, io);
   if (isShown) {
-    const { printBanner } = await import("./terminal-messages.ts");
     // A client needs the absolute path of a socket, which a passed one may not have.
     const isUsable = host !== undefined || url.startsWith("unix:/");
     const usable = isUsable ? rows : rows.filter(({ label }) => label !== "Try");
@@ -47,6 +46,41 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
     if (lines.length === 0 || label === "Token") log.message("info", `${label}: ${text}`);
   }
   log.message("info", `Listening on ${url}`);
+}
+
+interface BannerRow {
+  readonly label: string;
+  readonly text: string;
+  /** Lines below the text, to copy. */
+  readonly lines: readonly string[];
+}
+
+const indent = "  ";
+
+/** Prints rows on stderr. A stdout on the same terminal continues the last one with the URL. */
+async function printBanner(
+  rows: readonly BannerRow[],
+  url: string,
+  { io, terminal, options }: ServerRun,
+): Promise<void> {
+  const { stderr, stdout } = io;
+  const { bold, dim } = await terminal.loadPalette(stderr);
+  const width = Math.max(...rows.map(({ label }) => label.length));
+  const toRowText = (label: string, text: string): string =>
+    `${indent}${dim(label)}${" ".repeat(width - label.length)}${indent}${escapeUnprintable(text)}\n`;
+  // With a token, they fit a line of 80 columns, so that the terminal does not break a link.
+  const toCopiedLine = (line: string): string => `${indent}${escapeUnprintable(line)}\n`;
+  const shown = rows.flatMap(({ label, text, lines }) => [
+    toRowText(label, text),
+    ...lines.map(toCopiedLine),
+  ]);
+  const end = toRowText("URL", url);
+  const shownEnd = stdout.isTTY && !options.json ? end.slice(0, -`${url}\n`.length) : end;
+  const title = bold(`plantstore ${packageVersion} is ready`);
+  const banner = [`${title}\n`, ...shown, shownEnd].join("");
+  await writeText(stderr, banner).catch(() => {
+    // Nothing is left to report a closed stderr to.
+  });
 }
 
 /** The rows of the banner. The commands in it work as they are printed. */

@@ -1,12 +1,12 @@
 /** Tables of plants, with names that are long, wide or dangerous. */
 import { describe, expect, it } from "vitest";
 import { plantRows } from "../../../../src/cli/commands/read.ts";
-import { toTable } from "../../../../src/cli/terminal/table.ts";
+import { layOutTable } from "../../../../src/cli/terminal/rows.ts";
 import type { NewPlant } from "../../../../src/core/plant.ts";
 
 /** The lines below the headings. */
-function toLines(plants: readonly NewPlant[]): readonly string[] {
-  return toTable(plants, plantRows.columns).split("\n").slice(1, -1);
+async function layOut(plants: readonly NewPlant[]): Promise<readonly string[]> {
+  return (await layOutTable(plants, plantRows.columns)).split("\n").slice(1, -1);
 }
 
 describe("a name", () => {
@@ -17,13 +17,13 @@ describe("a name", () => {
     ["with controls", "a\0\u001b[31m\n", "a\\u0000\\u001b[31m\\u000a"],
     ["with a bidirectional character", "a\u202eb", "a\\u202eb"],
     ["with any number of marks", `o${"\u0308".repeat(100)}`, `o${"\u0308".repeat(59)}…`],
-  ])("%s: %j", (_what, name, shown) => {
-    expect(toLines([{ id: 1n, name }])).toEqual([` 1  ${shown}`]);
+  ])("%s: %j", async (_what, name, shown) => {
+    expect(await layOut([{ id: 1n, name }])).toEqual([` 1  ${shown}`]);
   });
 });
 
-it("aligns ids to the right, and tags behind wide characters and marks", () => {
-  const lines = toLines([
+it("aligns ids to the right, and tags behind wide characters and marks", async () => {
+  const lines = await layOut([
     { id: -9223372036854775808n, name: "fern", tag: "pot" },
     { id: 2n, name: "観葉植物", tag: "🌱" },
     { id: 3n, name: "o\u0308", tag: "pot" },
@@ -35,9 +35,9 @@ it("aligns ids to the right, and tags behind wide characters and marks", () => {
   ]);
 });
 
-it("distinguishes an empty tag from an absent one", () => {
+it("distinguishes an empty tag from an absent one", async () => {
   expect(
-    toLines([
+    await layOut([
       { id: 1n, name: "fern", tag: "" },
       { id: 2n, name: "fern" },
     ]),

@@ -1,11 +1,14 @@
-/** The command `explain`. */
+/** The commands `explain` and `openapi`, which describe the interface and contact no server. */
+import { toEndpoint } from "../../core/base-url.ts";
 import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/errors.ts";
 import { quoteInput } from "../../core/messages.ts";
+import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
+import { storeOptions } from "../../library/store-options.ts";
 import { commonExitCodes, UsageError } from "../command-error.ts";
 import { isForLogin, toExitCode } from "../command-failure.ts";
-import type { CommandBody, Run } from "../command.ts";
+import { type CommandBody, redirectAdvice, type Run } from "../command.ts";
 import { writeText } from "../io.ts";
-import { explainOptions } from "../options/remote.ts";
+import { explainOptions, openApiOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 
 export const explainCommand: CommandBody = {
@@ -23,6 +26,20 @@ that begin with them.`,
   ],
   exitCodes: commonExitCodes,
   run: printExplanation,
+};
+
+export const openApiCommand: CommandBody = {
+  description: `Prints the interface description, OpenAPI 3.1, of a plant store, and contacts
+none. A running server publishes its own at /openapi.json, without a token.`,
+  options: openApiOptions,
+  examples: [
+    "plantstore openapi > openapi.json",
+    "plantstore openapi --operations all",
+    "plantstore openapi --public-url https://plants.example.org/v1",
+  ],
+  operandAdvice: redirectAdvice,
+  exitCodes: commonExitCodes,
+  run: printOpenApi,
 };
 
 async function printExplanation({ operands: names, flags, io, terminal }: Run): Promise<void> {
@@ -75,4 +92,15 @@ Status:     ${describeStatus(kind)}
 What to do: ${login}${remedy}
 Exit code:  ${toExitCode(error)}, of "plantstore create"
 `;
+}
+
+async function printOpenApi({ flags, io }: Run): Promise<void> {
+  const { publicUrl, operations } = readOptions(openApiOptions, flags, io);
+  const document = createOpenApiDocument({
+    url: toEndpoint(publicUrl).httpUrl,
+    operations,
+    maxBodyBytes: storeOptions.maxBodyBytes.default,
+    onConflict: storeOptions.onConflict.default,
+  });
+  await writeText(io.stdout, toOpenApiJson(document));
 }
