@@ -9,7 +9,7 @@ import {
 } from "../src/cli/command.ts";
 import { listTopics } from "../src/cli/topics.ts";
 import { plantstoreCommand } from "../src/cli/commands/plantstore.ts";
-import { findConfigDirectory, findDataDirectory } from "../src/cli/config/directories.ts";
+import { findConfigDirectory, findDataDirectory } from "../src/cli/config/saved-settings.ts";
 import { exitCodes } from "../src/cli/command-error.ts";
 import { commonFlags, type Option, otherVariables, toLongFlag } from "../src/cli/options/remote.ts";
 import { settings } from "../src/cli/options/local.ts";

@@ -17,7 +17,7 @@ import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
 import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { findConfigDirectory } from "./config/directories.ts";
+import { findConfigDirectory } from "./config/saved-settings.ts";
 import { listSavedOrigins } from "./config/saved-tokens.ts";
 import { type Io, OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";

@@ -5,7 +5,7 @@ import { attempt } from "../core/attempt.ts";
 import { toShellWord } from "../core/messages.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
 import type { Io } from "./io.ts";
-import { findConfigDirectoryIfAny, findDataDirectory } from "./config/directories.ts";
+import { findConfigDirectoryIfAny, findDataDirectory } from "./config/saved-settings.ts";
 import { toTokenFile } from "./config/saved-tokens.ts";
 
 /**

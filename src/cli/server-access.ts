@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
-import { findConfigDirectoryIfAny } from "./config/directories.ts";
+import { findConfigDirectoryIfAny } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import type { requestOptions } from "./options/remote.ts";
 import { parseText, type Values } from "./options/values.ts";

@@ -8,7 +8,7 @@ import { assertDirectory, makeDirectory, toWriteError } from "../store/durable-f
 import { parseStoreUrl } from "../store/store-url.ts";
 import { CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { findDataDirectory } from "./config/directories.ts";
+import { findDataDirectory } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import { storeOption } from "./options/local.ts";
 import { readOptions, toCommandLine } from "./options/values.ts";

@@ -12,8 +12,7 @@ import {
 } from "../command-error.ts";
 import { findServerProblem, toCheckError, explainFailure } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
-import { findConfigDirectory } from "../config/directories.ts";
-import { readSavedSettings, saveSettings } from "../config/saved-settings.ts";
+import { findConfigDirectory, readSavedSettings, saveSettings } from "../config/saved-settings.ts";
 import {
   listSavedOrigins,
   readCredential,

@@ -16,8 +16,7 @@ import {
 } from "../command-error.ts";
 import { findServerProblem, toCheckError, explainFailure, toSentence } from "../command-failure.ts";
 import type { CommandBody, Run } from "../command.ts";
-import { locateDirectory } from "../config/directories.ts";
-import { readSavedSettings } from "../config/saved-settings.ts";
+import { locateDirectory, readSavedSettings } from "../config/saved-settings.ts";
 import { listSavedOrigins, readCredential } from "../config/saved-tokens.ts";
 import { findToken } from "../config/token-source.ts";
 import { type Io, writeText } from "../io.ts";

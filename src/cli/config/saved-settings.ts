@@ -1,9 +1,13 @@
-/** Settings that `login` and the first `serve` save, and their JSON files. */
+/**
+ * Settings that `login` and the first `serve` save, and the directories of plantstore: PLANTSTORE_* overrides XDG, which
+ * overrides the default of the platform.
+ */
 import { constants, promises } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { isError, toSystemReason } from "../../core/messages.ts";
+import { basename, dirname, join, posix, type PlatformPath, win32 } from "node:path";
+import { attempt } from "../../core/attempt.ts";
+import { isError, quoteInput, toSystemReason } from "../../core/messages.ts";
 import { CommandError, toReadError } from "../command-error.ts";
-import { loadWithoutSignals } from "../io.ts";
+import { type Io, loadWithoutSignals } from "../io.ts";
 import { readRegularFile } from "../../store/regular-file.ts";
 
 /** URLs of plant stores, with their base paths, by the command that saved them; one that is not saved is absent. */
@@ -104,4 +108,96 @@ export function broken(path: string, what: string): CommandError {
     "usage",
     `${path} is broken: it contains no ${what}; fix it or delete it`,
   );
+}
+
+type DirectoryEnvironment = Pick<Io, "env" | "platform" | "homeDirectory">;
+
+/** Where settings and credentials are. */
+const config = {
+  /** Contains the directory itself. */
+  variable: "PLANTSTORE_CONFIG_DIR",
+  /** Contains the parent directory (XDG Base Directory Specification). */
+  xdgVariable: "XDG_CONFIG_HOME",
+  /** Below the home directory. */
+  linux: ".config",
+  macos: "Library/Preferences",
+  windows: { variable: "APPDATA", home: "AppData\\Roaming", leaf: "Config" },
+};
+
+type DirectoryRules = typeof config;
+
+/** Where the store is. */
+const data: DirectoryRules = {
+  variable: "PLANTSTORE_DATA_DIR",
+  xdgVariable: "XDG_DATA_HOME",
+  linux: ".local/share",
+  macos: "Library/Application Support",
+  windows: { variable: "LOCALAPPDATA", home: "AppData\\Local", leaf: "Data" },
+};
+
+const rulesByKind = { config, data };
+
+/** Finds the directory of settings and credentials, which may not exist yet. */
+export function findConfigDirectory(io: DirectoryEnvironment): string {
+  return locateDirectory("config", io).path;
+}
+
+/** As {@link findConfigDirectory}; undefined without a home directory, so that nothing is saved. */
+export function findConfigDirectoryIfAny(io: DirectoryEnvironment): string | undefined {
+  return attempt(() => findConfigDirectory(io));
+}
+
+/** Finds the directory of the store, which may not exist yet. */
+export function findDataDirectory(io: DirectoryEnvironment): string {
+  return locateDirectory("data", io).path;
+}
+
+/** As {@link findConfigDirectory} and {@link findDataDirectory}, with the source: a variable, or `the default`. */
+export function locateDirectory(kind: "config" | "data", io: DirectoryEnvironment) {
+  const rules = rulesByKind[kind];
+  const { env, platform } = io;
+  const own = env[rules.variable];
+  if (own) {
+    assertEnvironmentPath(rules.variable, own, io);
+    return { path: own, source: rules.variable };
+  }
+  const xdg = env[rules.xdgVariable];
+  const paths = getPaths(platform);
+  // The specification says to ignore a relative path.
+  if (xdg && paths.isAbsolute(xdg)) {
+    return { path: paths.join(xdg, "plantstore"), source: rules.xdgVariable };
+  }
+  return { path: findDefault(rules, io), source: "the default" };
+}
+
+/** Asserts that a path names the same file wherever the program starts. Files of variables and units keep quotes and `~`. */
+export function assertEnvironmentPath(
+  variable: string,
+  value: string,
+  { platform }: DirectoryEnvironment,
+): void {
+  if (getPaths(platform).isAbsolute(value) && !/[\s\p{Cc}]$/u.test(value)) return;
+  throw new CommandError(
+    "usage",
+    `${variable} must be an absolute path, without ~, quotes or spaces around it (got "${quoteInput(value)}")`,
+  );
+}
+
+function getPaths(platform: NodeJS.Platform): PlatformPath {
+  return platform === "win32" ? win32 : posix;
+}
+
+function findDefault(rules: DirectoryRules, io: DirectoryEnvironment): string {
+  if (io.platform === "win32") {
+    const { variable, home, leaf } = rules.windows;
+    const parent = io.env[variable] || win32.join(findHome(rules, io), home);
+    return win32.join(parent, "plantstore", leaf);
+  }
+  const parent = io.platform === "darwin" ? rules.macos : rules.linux;
+  return posix.join(findHome(rules, io), parent, "plantstore");
+}
+
+function findHome(rules: DirectoryRules, { homeDirectory }: DirectoryEnvironment): string {
+  if (homeDirectory) return homeDirectory;
+  throw new CommandError("usage", `no home directory: set ${rules.variable} to a directory`);
 }

@@ -3,7 +3,7 @@ import { findTokenProblem, toTokenPrefix, trimToken } from "../../auth/token.ts"
 import { toEndpoint } from "../../core/base-url.ts";
 import { toInputName } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
-import { assertEnvironmentPath, findConfigDirectory } from "./directories.ts";
+import { assertEnvironmentPath, findConfigDirectory } from "./saved-settings.ts";
 import type { Io } from "../io.ts";
 
 /** A token and its source, which is named if the token is rejected. */

@@ -14,7 +14,7 @@ import {
 } from "../../library/store-options.ts";
 import type { LogLevel } from "../../server/log.ts";
 import { storeForms, toFileUrl } from "../../store/store-url.ts";
-import { findDataDirectory } from "../config/directories.ts";
+import { findDataDirectory } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 import {
   bulkRetryOption,

@@ -3,8 +3,13 @@ import { attempt } from "../../core/attempt.ts";
 import { InvalidValue, toShellWord } from "../../core/messages.ts";
 import type { OptionType } from "../../library/option-types.ts";
 import { CommandError } from "../command-error.ts";
-import { assertEnvironmentPath, findConfigDirectoryIfAny } from "../config/directories.ts";
-import { readSavedSettings, type SavedSettings, toSettingsFile } from "../config/saved-settings.ts";
+import {
+  assertEnvironmentPath,
+  findConfigDirectoryIfAny,
+  readSavedSettings,
+  type SavedSettings,
+  toSettingsFile,
+} from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 import { type Option, type Options, toLongFlag, urlOption } from "./remote.ts";
 

@@ -1,6 +1,6 @@
 import { runCli } from "../../helpers/run-cli.ts";
 import { describe, expect, it } from "vitest";
-import { findConfigDirectory, findDataDirectory } from "../../../src/cli/config/directories.ts";
+import { findConfigDirectory, findDataDirectory } from "../../../src/cli/config/saved-settings.ts";
 
 type DirectoryIo = Parameters<typeof findConfigDirectory>[0];
 type System = Omit<DirectoryIo, "env">;

@@ -8,8 +8,11 @@ import type { PlantStore } from "../../../core/store.ts";
 import type { PlantServer } from "../../../server/server.ts";
 import { CommandError } from "../../command-error.ts";
 import { readKnownCredential, saveToken, toTokenFile } from "../../config/saved-tokens.ts";
-import { findConfigDirectory } from "../../config/directories.ts";
-import { readSavedSettings, saveSettings } from "../../config/saved-settings.ts";
+import {
+  findConfigDirectory,
+  readSavedSettings,
+  saveSettings,
+} from "../../config/saved-settings.ts";
 import type { Io } from "../../io.ts";
 import { urlOption } from "../../options/remote.ts";
 import type { ServeOptions } from "./serve-options.ts";
