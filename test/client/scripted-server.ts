@@ -26,17 +26,13 @@ interface ReceivedRequest {
 /** Sends the response to a request. */
 export type Responder = (response: ServerResponse) => void;
 
-/** A running server. It closes when the test ends. */
-export interface ScriptedServer {
-  readonly url: string;
-  /** Requests whose body has arrived. */
-  readonly requests: readonly ReceivedRequest[];
-}
+/** A running server. */
+export type ScriptedServer = Awaited<ReturnType<typeof openScriptedServer>>;
 
-/** Starts a server. Each request gets the next responder; all further requests get the last one. */
+/** Starts a server, which closes when the test ends. Each request gets the next responder; all further requests get the last one. */
 export async function openScriptedServer(
   ...responders: readonly ((response: ServerResponse, request: ReceivedRequest) => void)[]
-): Promise<ScriptedServer> {
+) {
   const requests: ReceivedRequest[] = [];
   const server = createHttpServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -49,7 +45,9 @@ export async function openScriptedServer(
       responders[Math.min(requests.length, responders.length) - 1]?.(response, received);
     });
   });
-  return { url: toUrl(await listen(server)), requests };
+  const url = toUrl(await listen(server));
+  /** The requests whose body has arrived. */
+  return { url, requests: requests as readonly ReceivedRequest[] };
 }
 
 /** Starts a TCP server whose connections the caller handles. @returns its URL */

@@ -21,7 +21,7 @@ import { create } from "./request-template.ts";
 import { baseUrl, choice } from "../../src/library/option-types.ts";
 import { clientOptions } from "../../src/library/transport.ts";
 import { converse, type Target } from "./conversation.ts";
-import { printReport } from "./report.ts";
+import { printReport, type Streams } from "./report.ts";
 import { listRules } from "./rules.ts";
 import { idsPerRule, type RunOptions, runRules, toPlaceholders } from "./run.ts";
 import { toSafeLine } from "./transcript.ts";
@@ -52,24 +52,10 @@ const usage = [
   "unavailable, 8 a rule failed",
 ];
 
-interface Options {
-  readonly url: string;
-  readonly isConfirmed: boolean;
-  readonly tokenFile: string | undefined;
-  readonly cacert: string | undefined;
-  readonly statusMode: StatusMode | undefined;
-  readonly operations: OperationSet | undefined;
-  readonly firstId: bigint;
-  readonly timeoutMs: number;
-  readonly json: boolean;
-  readonly isVerbose: boolean;
-}
+const modeType = choice<StatusMode>(statusModes);
+const setType = choice<OperationSet>(operationSets);
 
-/** The streams of the command. */
-interface Run {
-  readonly io: Io;
-  readonly terminal: Terminal;
-}
+type Options = NonNullable<ReturnType<typeof parseOptions>>;
 
 /**
  * Tests the server of a command line, and prints a report.
@@ -93,7 +79,7 @@ export async function runConform(argv: readonly string[], io: Io): Promise<numbe
 }
 
 /** Parses a command line. @returns undefined for --help. @throws CommandError */
-function parseOptions(argv: readonly string[]): Options | undefined {
+function parseOptions(argv: readonly string[]) {
   const flags = readFlags(argv);
   if (flags.help) return undefined;
   const { url, timeout, "status-mode": mode, "first-id": firstId, operations: set } = flags;
@@ -112,9 +98,6 @@ function parseOptions(argv: readonly string[]): Options | undefined {
     isVerbose: flags.verbose === true,
   };
 }
-
-const modeType = choice<StatusMode>(statusModes);
-const setType = choice<OperationSet>(operationSets);
 
 function readFlags(argv: readonly string[]) {
   const text = { type: "string" } as const;
@@ -155,7 +138,7 @@ function parseFirstId(text: string): bigint {
   throw wrongUsage(`--first-id must be an integer from ${10n ** 14n} to ${max}`);
 }
 
-async function conform(options: Options, run: Run): Promise<number> {
+async function conform(options: Options, run: Streams): Promise<number> {
   const { io } = run;
   if (!options.isConfirmed && !(canAsk(io) && options.tokenFile !== "-")) {
     throw wrongUsage(
@@ -169,7 +152,11 @@ async function conform(options: Options, run: Run): Promise<number> {
   );
 }
 
-async function test(options: Options, { io, terminal }: Run, signal: AbortSignal): Promise<number> {
+async function test(
+  options: Options,
+  { io, terminal }: Streams,
+  signal: AbortSignal,
+): Promise<number> {
   const { url, tokenFile, firstId, isConfirmed } = options;
   const found = await findToken(tokenFile, url, io, signal);
   await warnAboutPlaintext(url, terminal);
@@ -179,7 +166,8 @@ async function test(options: Options, { io, terminal }: Run, signal: AbortSignal
     () => `waiting for ${url}`,
     () => readDescription(target),
   );
-  const { statusMode = described.statusMode, operations = described.operations } = options;
+  const { statusMode = described.statusMode } = options;
+  const operations: OperationSet = options.operations ?? described.operations;
   const runOptions: RunOptions = { ...target, statusMode, firstId };
   await assertAccepted(runOptions, found.source);
 

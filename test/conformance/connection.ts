@@ -1,12 +1,12 @@
 /** One connection to a server: writes exact bytes, and reads the responses. */
-import { connect, isIP, type Socket } from "node:net";
+import { connect, isIP } from "node:net";
 import { StringDecoder } from "node:string_decoder";
 import { connect as connectTls } from "node:tls";
 import { toEndpoint } from "../../src/core/base-url.ts";
-import { createResponseReader, type ReadResponses, type Response } from "./response.ts";
+import { createResponseReader, type Response } from "./response.ts";
 
 /** Options of a connection. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** URL of the server; its path does not matter. */
   readonly url: string;
   /** Certificates of trusted authorities, in PEM. Default: those of Node. */
@@ -18,34 +18,10 @@ export interface ConnectionOptions {
 }
 
 /** A connection on which the caller writes any bytes. */
-export interface Connection {
-  readonly socket: Socket;
-  /** Everything that the server has sent. */
-  bytes(): Buffer;
-  /** The same as text. */
-  received(): string;
-  /** Parses the responses that have arrived. */
-  read(): ReadResponses;
-  /** Resolves when the connection has opened, when the server has sent more, or at the end. */
-  changed(): Promise<void>;
-  /** Resolves once the connection is open, or has ended. */
-  opened(): Promise<void>;
-  /** Resolves with the first `count` responses; rejects when the connection ends before they arrive. */
-  responses(count: number): Promise<readonly Response[]>;
-  /** Resolves when the server has ended the connection. */
-  ended(): Promise<void>;
-  /** Ends the connection with a TCP reset. */
-  reset(): void;
-  /** Checks whether the connection was ever open. */
-  isConnected(): boolean;
-  /** Checks whether the server has not ended the connection. */
-  isOpen(): boolean;
-  /** The error of the connection, such as a reset by the server. */
-  failure(): Error | undefined;
-}
+export type Connection = ReturnType<typeof openConnection>;
 
 /** Opens a connection. It stays open on the side of the client when the server ends it. */
-export function openConnection(options: ConnectionOptions): Connection {
+export function openConnection(options: ConnectionOptions) {
   const { tcpSocket, socket } = openSocket(options);
   const chunks: Buffer[] = [];
   const decoder = new StringDecoder();
@@ -81,7 +57,7 @@ export function openConnection(options: ConnectionOptions): Connection {
   socket.once("end", end).once("close", end).on("error", fail);
   if (socket !== tcpSocket) tcpSocket.on("error", fail);
   const changed = (): Promise<void> => new Promise((resolve) => void waiting.push(resolve));
-  const read = (): ReadResponses => reader.read(isEnded);
+  const read = () => reader.read(isEnded);
   const received = (): string => {
     for (; decodedChunks < chunks.length; decodedChunks++) {
       text += decoder.write(chunks[decodedChunks] ?? Buffer.alloc(0));
@@ -91,14 +67,20 @@ export function openConnection(options: ConnectionOptions): Connection {
 
   return {
     socket,
+    /** Everything that the server has sent. */
     bytes: () => Buffer.concat(chunks),
+    /** The same as text. */
     received,
+    /** Parses the responses that have arrived. */
     read,
+    /** Resolves when the connection has opened, when the server has sent more, or at the end. */
     changed,
+    /** Resolves once the connection is open, or has ended. */
     async opened() {
       while (!isConnected && !isEnded) await changed();
     },
-    async responses(count) {
+    /** Resolves with the first `count` responses; rejects when the connection ends before they arrive. */
+    async responses(count: number): Promise<readonly Response[]> {
       for (;;) {
         const { responses, problem } = read();
         if (responses.length >= count) return responses.slice(0, count);
@@ -107,21 +89,23 @@ export function openConnection(options: ConnectionOptions): Connection {
         await changed();
       }
     },
+    /** Resolves when the server has ended the connection. */
     async ended() {
       while (!isEnded) await changed();
     },
+    /** Ends the connection with a TCP reset. */
     reset: () => void tcpSocket.resetAndDestroy(),
+    /** Checks whether the connection was ever open. */
     isConnected: () => isConnected,
+    /** Checks whether the server has not ended the connection. */
     isOpen: () => !isEnded,
+    /** The error of the connection, such as a reset by the server. */
     failure: () => failure,
   };
 }
 
 /** Opens a socket. Over TLS, the socket of its connection is separate, because only that one can be reset. */
-function openSocket({ url, ca, isAnyAccepted }: ConnectionOptions): {
-  readonly tcpSocket: Socket;
-  readonly socket: Socket;
-} {
+function openSocket({ url, ca, isAnyAccepted }: ConnectionOptions) {
   const { httpUrl, socketPath } = toEndpoint(url);
   const { protocol, hostname, port } = new URL(httpUrl);
   const isTls = protocol === "https:";

@@ -20,8 +20,8 @@ interface ReportOptions {
   readonly isVerbose: boolean;
 }
 
-/** Where the report is printed. */
-interface Streams {
+/** The streams of the command. */
+export interface Streams {
   readonly io: Io;
   readonly terminal: Terminal;
 }

@@ -9,22 +9,6 @@ export interface Response {
   readonly bodyBytes: Uint8Array;
 }
 
-/** The responses in the bytes that were received so far. */
-export interface ReadResponses {
-  readonly responses: readonly Response[];
-  /** True if more bytes follow the last complete response. */
-  readonly hasRest: boolean;
-  /** The part that no client can read. Bytes after it are not parsed. */
-  readonly problem?: string | undefined;
-}
-
-/** Parses the responses on one connection as they arrive. */
-export interface ResponseReader {
-  add(bytes: Buffer): void;
-  /** @param isEnded whether the server has ended the connection */
-  read(isEnded: boolean): ReadResponses;
-}
-
 /** Maximum size of the status line and the headers, in bytes. */
 const maxHeadBytes = 64 * 1024;
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: .*)?$/;
@@ -34,13 +18,11 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const chunkSizeLine = /^([\da-f]{1,8})[ \t]*(?:;.*)?$/i;
 
 /**
- * Creates a reader.
+ * Creates a reader of the responses on one connection, which parses them as they arrive.
  *
  * @param isBodiless returns whether the final response at an index has no body, as the response to HEAD
  */
-export function createResponseReader(
-  isBodiless: (index: number) => boolean = () => false,
-): ResponseReader {
+export function createResponseReader(isBodiless: (index: number) => boolean = () => false) {
   const responses: Response[] = [];
   let chunks: Buffer[] = [];
   let length = 0;
@@ -67,15 +49,22 @@ export function createResponseReader(
   }
 
   return {
-    add(bytes) {
+    add(bytes: Buffer) {
       chunks.push(bytes);
       length += bytes.length;
     },
-    read(isEnded) {
+    /** @param isEnded whether the server has ended the connection */
+    read(isEnded: boolean) {
       if (problem === undefined && length > 0 && (length >= neededLength || isEnded)) {
         parse(isEnded);
       }
-      return { responses, hasRest: length > 0, problem };
+      return {
+        responses,
+        /** True if more bytes follow the last complete response. */
+        hasRest: length > 0,
+        /** The part that no client can read. Bytes after it are not parsed. */
+        problem,
+      };
     },
   };
 }

@@ -2,11 +2,7 @@
 import { createAuthenticator, mintToken } from "../../src/auth/authenticator.ts";
 import type { PlantStore } from "../../src/core/store.ts";
 import type { ServerBackend } from "../../src/server/operations.ts";
-import {
-  openPlantServer,
-  type PlantServer,
-  type PlantServerOptions,
-} from "../../src/server/server.ts";
+import { openPlantServer, type PlantServerOptions } from "../../src/server/server.ts";
 import { inject } from "vitest";
 import { openStore } from "../../src/store/open-store.ts";
 import { createCertificate } from "./certificate.ts";
@@ -30,21 +26,7 @@ const testCertificate = createCertificate("localhost");
 export const testToken = mintToken();
 
 /** A server for a test. */
-export interface TestServer {
-  readonly url: string;
-  readonly port: number;
-  /** Sends a request over HTTP, or without a socket in the project `fetch`. */
-  readonly fetch: PlantServer["fetch"];
-  /** The server itself, for tests of its stop. */
-  readonly server: PlantServer;
-  /** The memory store; the server's own unless the options name another. */
-  readonly store: PlantStore;
-  /** Errors that the server reported. */
-  readonly errors: unknown[];
-  /** The same as {@link TestServer.close}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void>;
-  close(): Promise<void>;
-}
+export type TestServer = Awaited<ReturnType<typeof startServer>>;
 
 /** Options of a server, and the store and the authenticator that it starts with. */
 type TestServerOptions = Partial<PlantServerOptions & Omit<ServerBackend, "store">> & {
@@ -56,16 +38,14 @@ type TestServerOptions = Partial<PlantServerOptions & Omit<ServerBackend, "store
 type TestStore = Pick<PlantStore, "create" | "checkWritable"> & Partial<ServerBackend["store"]>;
 
 /** Opens a server and starts it. The options override the defaults here. */
-export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+export async function startServer(options: TestServerOptions = {}) {
   const opened = await openServer(options);
   opened.start();
   return opened;
 }
 
 /** Opens a server that does not serve yet. */
-export async function openServer(
-  options: TestServerOptions = {},
-): Promise<TestServer & { start(): void }> {
+export async function openServer(options: TestServerOptions = {}) {
   const { fastLane, tls, fetch: isFetch } = inject("transport");
   const store = await openStore("memory:");
   const errors: unknown[] = [];
@@ -88,7 +68,7 @@ export async function openServer(
   const port = Number(new URL(opened.url).port);
   if (opened.url.startsWith("https:")) tlsPorts.add(port);
   if (options.statusMode === "http") httpStatusPorts.add(port);
-  const server: PlantServer = {
+  const server: typeof opened = {
     ...opened,
     async close(...limits) {
       await opened.close(...limits);
@@ -107,9 +87,13 @@ export async function openServer(
   return {
     url: server.url,
     port,
+    /** Sends a request over HTTP, or without a socket in the project `fetch`. */
     fetch: isFetch ? server.fetch : fetch,
+    /** The server itself, for tests of its stop. */
     server,
+    /** The memory store; the server's own unless the options name another. */
     store,
+    /** Errors that the server reported. */
     errors,
     start,
     close,

@@ -1,6 +1,6 @@
 /** Sends exact bytes to the servers of tests. Checks each response against the interface description. */
 import type { StatusMode } from "../../src/core/errors.ts";
-import { type Connection, openConnection } from "../conformance/connection.ts";
+import { openConnection } from "../conformance/connection.ts";
 import type { Response } from "../conformance/response.ts";
 import { createResponseCheck, readDescription } from "./interface-description.ts";
 
@@ -11,12 +11,7 @@ export const tlsPorts = new Set<number>();
 export const httpStatusPorts = new Set<number>();
 
 /** A connection of a test, which ends with the block that declares it. */
-export interface RawConnection extends Connection, Disposable {
-  /** Resolves with the results of all responses once `count` of them have arrived: see {@link readResults}. */
-  results(count: number): Promise<string[]>;
-  /** Resolves with the results of all responses once the server has ended the connection. */
-  resultsAtEnd(): Promise<string[]>;
-}
+export type RawConnection = Awaited<ReturnType<typeof openRawConnection>>;
 
 /** Returns the status of each response, also of an incomplete one, with the number of its Error: `200` or `400 40102`. */
 export function readResults(received: string): string[] {
@@ -25,7 +20,7 @@ export function readResults(received: string): string[] {
 }
 
 /** Connects to 127.0.0.1, over TLS if a server on {@link tlsPorts} listens there. @throws the error of the connection */
-export async function openRawConnection(port: number): Promise<RawConnection> {
+export async function openRawConnection(port: number) {
   const url = `${tlsPorts.has(port) ? "https" : "http"}://127.0.0.1:${port}`;
   const connection = openConnection({ url, isAnyAccepted: true });
   await connection.opened();
@@ -41,10 +36,12 @@ export async function openRawConnection(port: number): Promise<RawConnection> {
   return {
     ...connection,
     responses,
-    async results(count) {
+    /** Resolves with the results of all responses once `count` of them have arrived: see {@link readResults}. */
+    async results(count: number) {
       await responses(count);
       return readResults(connection.received());
     },
+    /** Resolves with the results of all responses once the server has ended the connection. */
     async resultsAtEnd() {
       await connection.ended();
       return readResults(connection.received());

@@ -499,36 +499,9 @@ describe("close", () => {
   });
 });
 
-it("reports in a header whether a plant was created, unchanged or replaced", async () => {
-  await using server = await startServer({ onConflict: "replace" });
-  const kinds = [];
-  for (const name of ["a", "a", "b"]) {
-    const response = await exchangeRaw(server.port, create(1, name));
-    kinds.push([response.status, response.body, response.headers["x-plantstore-result"]]);
-  }
-  expect(kinds).toEqual([
-    [200, '{"name":"a"}', "created"],
-    [200, '{"name":"a"}', "unchanged"],
-    [200, '{"name":"b"}', "replaced"],
-  ]);
-});
-
-it("has the operation only below its base path", async () => {
-  await using server = await startServer({ basePath: "/v1" });
-  expect(server.url).toMatch(/^https?:\/\/127\.0\.0\.1:\d+\/v1$/);
-  expect((await exchangeRaw(server.port, create(1))).body).toContain("40400");
-  const under = create(1, "fern", { target: "/v1/plants" });
-  expect((await exchangeRaw(server.port, under)).status).toBe(200);
-});
-
 it("accepts a request timeout that is not divisible by three", async () => {
   await using server = await startServer({ requestTimeoutMs: 20_000 });
   expect((await exchangeRaw(server.port, getHealth)).status).toBe(200);
-});
-
-it("fails to open on a port that is in use", async () => {
-  await using server = await startServer();
-  await expect(startServer({ port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
 
 describe("a server that listens but is not started", () => {

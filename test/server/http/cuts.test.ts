@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createAuthenticator, digestToken } from "../../../src/auth/authenticator.ts";
+import { openStore } from "../../../src/store/open-store.ts";
 import { startHeldServer } from "../../helpers/held-store.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { openRawConnection, sendRaw, untilRead } from "../../helpers/raw-http.ts";
@@ -83,7 +84,7 @@ it.each([
   ["its body", head.length],
   ["a part of its head", 30],
 ])("rejects a create whose token was revoked before %s arrived", async (_what, at) => {
-  const { store } = await startServer();
+  const store = await openStore("memory:");
   const digest = digestToken("chosen");
   await store.addToken({ digest, prefix: "", name: "", issuedAtMs: 0 });
   const authenticator = createAuthenticator(store, { ownToken: testToken });
@@ -124,7 +125,7 @@ it("rejects a revoked and an expired token although it has read their head befor
 });
 
 it("looks at a revoked token again, although the server was idle while the body arrived", async () => {
-  const { store } = await startServer();
+  const store = await openStore("memory:");
   const digest = digestToken("chosen");
   await store.addToken({ digest, prefix: "", name: "", issuedAtMs: 0 });
   const authenticator = createAuthenticator(store);
