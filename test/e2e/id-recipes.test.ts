@@ -29,7 +29,8 @@ it.each(
       code: 0,
       stderr: expect.stringContaining(`the id ${odd} `),
     });
-    expect(await runShell("sh", ["-c", "plantstore export"], env)).toPrint(left);
+    const { stdout } = await runShell("sh", ["-c", "plantstore export"], env);
+    expect(stdout).toBe(left);
   },
   60_000,
 );

@@ -306,7 +306,8 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
     await run(process.execPath, [tsc, ...flags.split(" "), "program.ts", "consumer.ts"], {
       cwd: project,
     });
-    expect(await run(process.execPath, ["program.js"], { cwd: project })).toPrint("fern\n");
+    const { stdout } = await run(process.execPath, ["program.js"], { cwd: project });
+    expect(stdout).toBe("fern\n");
   });
 
   it("is a library for CommonJS as well", async () => {
@@ -318,7 +319,8 @@ describe("installed, in a path with spaces and letters beyond ASCII", () => {
         await plants.close();
       });
     `;
-    expect(await run(process.execPath, ["-e", program], { cwd: project })).toPrint("fern\n");
+    const { stdout } = await run(process.execPath, ["-e", program], { cwd: project });
+    expect(stdout).toBe("fern\n");
   });
 });
 
@@ -413,14 +415,16 @@ describe("bundled", () => {
   it("works with esbuild as the manual says", async () => {
     const [, args = ""] = /^npx esbuild ((?:.*\\\n)*.*)$/m.exec(manual) ?? [];
     await runBundler("esbuild", args.split(/[\s\\]+/));
-    expect(await run(process.execPath, ["out/program.mjs"], { cwd: project })).toPrint("fern\n");
+    const { stdout } = await run(process.execPath, ["out/program.mjs"], { cwd: project });
+    expect(stdout).toBe("fern\n");
   });
 
   it("works with Vite as the manual says", async () => {
     const [, config = ""] = /^```js\n(.*?)^```$/ms.exec(manual) ?? [];
     await writeFile(join(project, "vite.config.js"), config);
     await runBundler("vite", ["build", "--logLevel", "warn"]);
-    expect(await run(process.execPath, ["out/program.js"], { cwd: project })).toPrint("fern\n");
+    const { stdout } = await run(process.execPath, ["out/program.js"], { cwd: project });
+    expect(stdout).toBe("fern\n");
   });
 
   it("is small as a client, and loads undici only for createMany", async () => {
