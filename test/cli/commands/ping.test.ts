@@ -48,10 +48,24 @@ describe("a single attempt", () => {
     expect(result).toExit(7, containing(problem));
   });
 
-  it("reports that creates are rejected for now", async () => {
-    const { url } = await openScriptedServer(ready, errorResponse(50301));
-    const problem = "error 50301: message of 50301\n";
-    expect(await runCli(["ping", "--url", url])).toExit(6, problem);
+  it.each<[what: string, exit: number, responses: readonly Responder[], message: string]>([
+    ["rejects creates for now", 6, [ready, errorResponse(50301)], "error 50301: message of 50301"],
+    [
+      "is a proxy in trouble",
+      6,
+      [json(502, "{}")],
+      "error: a proxy at URL responded instead of the plant store (status 502): try again",
+    ],
+    [
+      "expects TLS at this port",
+      7,
+      [errorResponse(40000)],
+      "error 40000: message of 40000 (check --url, which is URL)",
+    ],
+  ])("reports that a server %s, and exits with %i", async (_what, exit, responses, message) => {
+    const { url } = await openScriptedServer(...responses);
+    const problem = `${message.replace("URL", url)}\n`;
+    expect(await runCli(["ping", "--url", url])).toExit(exit, problem);
   });
 
   it("is logged and counted as a check of a token", async () => {
@@ -81,11 +95,6 @@ describe("a single attempt", () => {
     expect(missing).toExit(6, containing("cannot connect"), [{ url: closed, ready: false }]);
   });
 
-  it("exits with 6 if a proxy reports a transient failure", async () => {
-    const { url } = await openScriptedServer(json(502, "{}"));
-    expect(await runCli(["ping", "--url", url])).toMatchObject({ exitCode: 6 });
-  });
-
   it.each([
     ["with 404", json(404, "{}"), "HTTP 404, application/json"],
     ["with 200 for every path", json(200, "<html>"), "HTTP 200, JSON without a Plant"],
@@ -109,17 +118,14 @@ describe("a single attempt", () => {
     expect(await runCli(["ping", "--url", url])).toExit(0, `${url} is ready\n`);
   });
 
-  it("exits with 7 and the message of a port that expects TLS", async () => {
-    const { url } = await openScriptedServer(errorResponse(40000));
-    const message = `error 40000: message of 40000 (check --url, which is ${url})\n`;
-    expect(await runCli(["ping", "--url", url])).toExit(7, message);
-  });
-
-  it("ends after --timeout if the server does not respond", async () => {
-    const url = await openRawServer(() => undefined);
-    const result = await runCli(["ping", "--url", url, "--timeout", "0.05"]);
-    expect(result).toExit(6, containing("waited 0.05 s"));
-  });
+  it.each([["--timeout"], ["--wait"]])(
+    "ends after %s if the server does not respond",
+    async (flag) => {
+      const url = await openRawServer(() => undefined);
+      const result = await runCli(["ping", "--url", url, flag, "50ms"]);
+      expect(result).toExit(6, containing("waited 0.05 s"));
+    },
+  );
 });
 
 describe("--wait", () => {
@@ -156,11 +162,6 @@ describe("--wait", () => {
     const problem = "error 50301: the server is starting: try again; waited 0.3 s\n";
     const output = `waiting for ${url}\n${problem}`;
     expect(await runCli(["ping", "--wait", "300ms", "--url", url])).toExit(6, output);
-  });
-
-  it("ends an attempt without a response when the time is over", async () => {
-    const url = await openRawServer(() => undefined);
-    expect(await runCli(["ping", "--wait", "50ms", "--url", url])).toMatchObject({ exitCode: 6 });
   });
 
   it("ends on a signal, with its exit code", async () => {
