@@ -391,7 +391,6 @@ export const maxMessageBytes = 1000;
  * would slow down floods of invalid requests.
  */
 export class RequestError {
-  readonly name = "RequestError";
   readonly message: string;
   readonly kind: ErrorKind;
   readonly error: number;

@@ -71,14 +71,12 @@ export function readPageQuery(
     const name = decode(written);
     if (name === "limit" || name === "after") sent[name].push(rest.join("="));
   }
-  const [limit = parameterRules.limit.default, after] = [
-    readInteger("limit", sent.limit),
-    readInteger("after", sent.after),
-  ];
-  const problems = [limit, after].filter((each) => typeof each === "object");
-  return typeof limit === "object" || typeof after === "object"
-    ? RequestError.naming(problems)
-    : { limit: Number(limit), after };
+  const limit = readInteger("limit", sent.limit) ?? parameterRules.limit.default;
+  const after = readInteger("after", sent.after);
+  if (typeof limit !== "object" && typeof after !== "object") {
+    return { limit: Number(limit), after };
+  }
+  return RequestError.naming([limit, after].filter((each) => typeof each === "object"));
 }
 
 /** `-0` is 0. */

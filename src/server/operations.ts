@@ -27,6 +27,7 @@ import {
 import {
   describeSystemFailure,
   serverStarting,
+  serverStopping,
   type ServerResponse,
   toDeletedResponse,
   toErrorResponse,
@@ -269,8 +270,6 @@ interface ReadinessOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const stopping = new RequestError("shuttingDown", "the server is stopping: try another one");
-
 /** Requests may check readiness at any rate; the store and its tokens are checked at most this often, unless it has failed since. */
 const writableCheckMs = 1000;
 
@@ -301,7 +300,7 @@ export function createReadiness({ backend, isStopping, onError }: ReadinessOptio
   const check: ReadinessCheck = async () => {
     const opened = backend();
     if (opened === undefined) return serverStarting;
-    if (isStopping()) return stopping;
+    if (isStopping()) return serverStopping;
     // Creates that fail ask for a new check only if the last one passed: failures in a row cause one.
     const isOver = performance.now() >= countsUntilMs || (hasPassed && isDoubted);
     if (last === undefined || isOver) last = ask(opened);

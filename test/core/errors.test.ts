@@ -69,7 +69,6 @@ describe("a RequestError", () => {
   it("has the number of its kind", () => {
     const error = new RequestError("idTaken", "id 7 belongs to a different plant");
     expect(error).toMatchObject({
-      name: "RequestError",
       kind: "idTaken",
       error: 40900,
       message: "id 7 belongs to a different plant",

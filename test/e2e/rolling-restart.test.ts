@@ -60,7 +60,7 @@ describe("a server with --drain", () => {
     await expect.poll(async () => (await send({ ...target, path: "/readyz" }))[0]).toBe(503);
     expect(await send({ ...target, path: "/readyz" })).toEqual([
       503,
-      '{"error":50300,"message":"the server is stopping: try another one"}',
+      '{"error":50300,"message":"the server is stopping: try again"}',
     ]);
     for (const id of [1, 2, 3]) expect((await create(target, id))[0]).toBe(200);
     expect(await send({ ...target, path: "/healthz" })).toEqual([200, '{"status":"ok"}']);

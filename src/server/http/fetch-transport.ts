@@ -49,11 +49,7 @@ export class FetchTransport {
     const call = handler.receive(fetchRequest);
     const response = this.#respond(call, request.signal);
     this.#pending.set(call, response);
-    try {
-      return await response;
-    } finally {
-      this.#pending.delete(call);
-    }
+    return response;
   };
 
   /** Waits for the responses in flight. @param timeoutMs requests in flight for longer get 50300 or 50302 */
@@ -95,6 +91,7 @@ export class FetchTransport {
       return await Promise.race([response, request.failure]);
     } finally {
       signal.removeEventListener("abort", abort);
+      this.#pending.delete(call);
     }
   }
 }
