@@ -234,7 +234,7 @@ function prepareList({ target }: ServerRequest): OperationWork | RequestError {
   return (store) => async () => {
     // One more than the page has tells whether others follow.
     const found = await store.listCommitted({ limit: limit + 1, afterId });
-    const { count, body } = toPage(found.slice(0, limit));
+    const { count, body } = toPageJson(found.slice(0, limit));
     const last = found[count - 1];
     if (last === undefined) return toPlantsResponse(body, undefined);
     const isShort = count < found.length;
@@ -246,7 +246,7 @@ function prepareList({ target }: ServerRequest): OperationWork | RequestError {
 }
 
 /** Returns the JSON of a page, which ends before a plant that exceeds its length, and the number of its plants. */
-function toPage(plants: readonly NewPlant[]): { readonly count: number; readonly body: Buffer } {
+function toPageJson(plants: readonly NewPlant[]) {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for (const plant of plants) {
