@@ -1,10 +1,9 @@
 /** The file of rejected and failed records. It has their exact bytes, so that they can be corrected and sent again. */
 // Not node:fs/promises, which takes 3 ms to load.
-import { constants, promises } from "node:fs";
+import { promises } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { dirname } from "node:path";
 import { lineFeed } from "../../../core/json.ts";
-import { isError, toInputName, toSystemReason } from "../../../core/messages.ts";
+import { toInputName, toSystemReason } from "../../../core/messages.ts";
 import { CommandError } from "../../command-error.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import type { NumberedRecord } from "./record-input.ts";
@@ -43,26 +42,14 @@ export class RejectsFile {
     throw new CommandError("usage", `--rejects ${this.#path} is ${use}: use another name`);
   }
 
-  /**
-   * Checks the path before the first record, and removes the file of an earlier run. A device or a pipe is opened at once.
-   *
-   * @throws CommandError if it cannot be written, or is a link to a file
-   */
+  /** Opens the file before the first record, and empties that of an earlier run. @throws CommandError if that fails */
   async prepare(): Promise<void> {
     await this.#write(async () => {
-      const stats = await promises.stat(this.#path).catch(ignoreMissing);
-      if (stats !== undefined && !stats.isFile()) {
-        this.#file = await promises.open(this.#path, "a");
-        return;
+      this.#file = await promises.open(this.#path, this.#isExtended ? "a+" : "w", ownerOnly);
+      // A file that was edited by hand may end without a line break.
+      if (this.#isExtended && (await lacksLineBreak(this.#file))) {
+        await this.#file.appendFile(lineBreak);
       }
-      const entry = await promises.lstat(this.#path).catch(ignoreMissing);
-      if (entry?.isSymbolicLink()) {
-        throw new CommandError("usage", `--rejects ${this.#path} is a link: name its file`);
-      }
-      await promises.access(dirname(this.#path), constants.W_OK);
-      if (entry === undefined) return;
-      if (this.#isExtended) await promises.access(this.#path, constants.W_OK);
-      else await promises.unlink(this.#path);
     });
   }
 
@@ -81,30 +68,17 @@ export class RejectsFile {
         );
       }
     }
-    await this.#write(async () => {
-      this.#file ??= await this.#open();
-      await this.#file.appendFile(Buffer.concat(pieces));
-    });
+    await this.#write(async () => this.#file?.appendFile(Buffer.concat(pieces)));
   }
 
   async close(): Promise<void> {
     await this.#file?.close();
   }
 
-  /** Creates the file, or opens that of the run that this one resumes. */
-  async #open(): Promise<FileHandle> {
-    // A new one must not exist: it could be a link by now.
-    const file = await promises.open(this.#path, this.#isExtended ? "a+" : "ax+", ownerOnly);
-    // A file that was edited by hand may end without a line break.
-    if (await lacksLineBreak(file)) await file.appendFile(lineBreak);
-    return file;
-  }
-
   async #write(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof CommandError) throw error;
       const message = `${this.#path} cannot be written: ${toSystemReason(error)}`;
       throw new CommandError("usage", message, { cause: error });
     }
@@ -115,11 +89,6 @@ export class RejectsFile {
 function toOneLine(bytes: Uint8Array): Uint8Array {
   // Outside of strings, which have no line feeds, they are blanks.
   return bytes.map((byte) => (byte === lineFeed ? space : byte));
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (isError(error) && "code" in error && error.code === "ENOENT") return undefined;
-  throw error;
 }
 
 async function lacksLineBreak(file: FileHandle): Promise<boolean> {
