@@ -4,6 +4,7 @@ import type { RequestRecord } from "../../src/server/request.ts";
 import { json, openScriptedServer } from "../client/scripted-server.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { runCli } from "../helpers/run-cli.ts";
+import { postPlant } from "../helpers/post-plant.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
 const fern = ["--id", "1", "--name", "fern"];
@@ -109,13 +110,8 @@ describe("the check of a token", () => {
     const records: RequestRecord[] = [];
     await using server = await startServer({ onResponse: (record) => void records.push(record) });
     await server.store.create({ id: storedId, name: "another" }, "reject");
-    const headers = {
-      authorization: `Bearer ${testToken}`,
-      "content-type": "application/json",
-      "x-plantstore-probe": "token",
-    };
-    const init = { method: "POST", headers, body: '{"id":1,"name":"fern"}' };
-    await fetch(`${server.url}/plants`, init);
+    const headers = { "x-plantstore-probe": "token" };
+    await postPlant(server.url, testToken, { id: 1, name: "fern" }, { headers });
     await expect.poll(() => records).toMatchObject([expected]);
   });
 });

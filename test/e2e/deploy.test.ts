@@ -62,13 +62,6 @@ describe("the container", () => {
       volumes: [`plants:${dataDirectory}`],
     });
   });
-
-  it("has more time to stop than the server needs", () => {
-    const [compose = ""] = readBlocks("Container", "yaml");
-    const seconds = Number(/stop_grace_period: (\d+)s/.exec(compose)?.[1]);
-    const drain = /PLANTSTORE_DRAIN: (\d+)/.exec(compose)?.[1] ?? "";
-    expect(seconds).toBeGreaterThan(toStopSeconds(drain));
-  });
 });
 
 describe("the manifest for Kubernetes", () => {
@@ -111,12 +104,6 @@ describe("the manifest for Kubernetes", () => {
     });
   });
 
-  it("has more time to stop than the server needs", () => {
-    const seconds = Number(/terminationGracePeriodSeconds: (\d+)/.exec(text)?.[1]);
-    const drain = /PLANTSTORE_DRAIN\s+value: "(\d+)"/.exec(text)?.[1] ?? "";
-    expect(seconds).toBeGreaterThan(toStopSeconds(drain));
-  });
-
   it("starts a second time, after its volume was mounted with fsGroup", async () => {
     const home = await createTemporaryDirectory();
     const [command = ""] = readBlocks("Kubernetes", "sh");
@@ -145,6 +132,15 @@ describe("the manifest for Kubernetes", () => {
       await mountWithGroup(volume);
     }
   });
+});
+
+it.each([
+  ["Container", /stop_grace_period: (\d+)s/, /PLANTSTORE_DRAIN: (\d+)/],
+  ["Kubernetes", /terminationGracePeriodSeconds: (\d+)/, /PLANTSTORE_DRAIN\s+value: "(\d+)"/],
+])("%s gives more time to stop than the server needs", (heading, time, drainTime) => {
+  const [text = ""] = readBlocks(heading, "yaml");
+  const drain = drainTime.exec(text)?.[1] ?? "";
+  expect(Number(time.exec(text)?.[1])).toBeGreaterThan(toStopSeconds(drain));
 });
 
 describe("the units of systemd", () => {

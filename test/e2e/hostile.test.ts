@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { parseStoreUrl } from "../../src/store/store-url.ts";
-import { listAll } from "../helpers/all-plants.ts";
+import { listStored } from "../helpers/all-plants.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { getText } from "../helpers/get-text.ts";
 import { type Behaviour, createBehaviours, openCrowd } from "../helpers/hostile-clients.ts";
@@ -57,9 +56,7 @@ async function start() {
   /** Stops the server. @returns its exit code, its plants and its log */
   async function stop(): Promise<{ code: number | null; names: string[]; log: string }> {
     const { code, stderr } = await server.stop();
-    const reader = await parseStoreUrl(store).openReader();
-    const plants = await listAll(reader);
-    await reader.close();
+    const plants = await listStored(store);
     return { code, names: plants.map(({ id, name }) => `${id} ${name}`), log: stderr };
   }
   return { port, create, observe, stop };

@@ -5,9 +5,8 @@ import { request as requestTls } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { parseStoreUrl } from "../../src/store/store-url.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
-import { listAll } from "../helpers/all-plants.ts";
+import { listStored } from "../helpers/all-plants.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
 import { testToken } from "../helpers/plant-server.ts";
 import { hasServiceManager, startServiceManager } from "../helpers/service-manager.ts";
@@ -38,12 +37,8 @@ const toTarget = (url: string): RequestOptions => {
   return { protocol, hostname, port };
 };
 
-async function listIds(store: string): Promise<number[]> {
-  const reader = await parseStoreUrl(store).openReader();
-  const plants = await listAll(reader);
-  await reader.close();
-  return plants.map(({ id }) => Number(id));
-}
+const listIds = async (store: string): Promise<number[]> =>
+  (await listStored(store)).map(({ id }) => Number(id));
 
 describe("a server with --drain", () => {
   async function startDraining(seconds: string) {

@@ -1,8 +1,7 @@
 /** The built command over TLS: plants of all sizes, sent in bulk. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { parseStoreUrl } from "../../src/store/store-url.ts";
-import { listAll } from "../helpers/all-plants.ts";
+import { listStored } from "../helpers/all-plants.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { writeCertificate } from "../helpers/certificate.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
@@ -35,8 +34,6 @@ it.each<[size: string, concurrency: number, count: number, toLength: (id: number
   const { stderr } = await server.stop();
   expect(stderr.match(/"status":200/g)).toHaveLength(count);
   expect(stderr).not.toMatch(/"status":[45]/);
-  const reader = await parseStoreUrl(store).openReader();
-  const stored = await listAll(reader);
-  await reader.close();
+  const stored = await listStored(store);
   expect(stored.map(({ name }) => name)).toEqual(names);
 });

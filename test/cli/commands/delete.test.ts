@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { int64Max, int64Min } from "../../../src/core/plant.ts";
-import { parseStoreUrl } from "../../../src/store/store-url.ts";
+import { listStored } from "../../helpers/all-plants.ts";
 import { allTerminals, containing, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 
@@ -12,12 +12,8 @@ function createStore(): Promise<string> {
   return createSqliteStore(ids.map((id) => ({ id, name: `plant ${id}` })));
 }
 
-async function listIds(url: string): Promise<readonly bigint[]> {
-  const store = await parseStoreUrl(url).openReader();
-  const plants = await store.list({ limit: 9 });
-  await store.close();
-  return plants.map(({ id }) => id);
-}
+const listIds = async (url: string): Promise<readonly bigint[]> =>
+  (await listStored(url)).map(({ id }) => id);
 
 describe("delete", () => {
   it.each(["--yes", "-y"])("deletes the plants with %s, and reports it on stderr", async (flag) => {

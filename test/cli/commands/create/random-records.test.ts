@@ -57,11 +57,9 @@ const anyRecord = fc
 
 /** Returns the result of a record as its line reports it, without record, line and id. */
 async function createAlone({ url }: TestServer, body: Buffer, line: number): Promise<object> {
-  const response = await fetch(`${url}/plants`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${testToken}`, "content-type": "application/json" },
-    body: Uint8Array.from(body),
-  });
+  const headers = { authorization: `Bearer ${testToken}`, "content-type": "application/json" };
+  const init = { method: "POST", headers, body: Uint8Array.from(body) };
+  const response = await fetch(`${url}/plants`, init);
   const answer = (await response.json()) as { readonly error: number; readonly message: string };
   if (response.status === 400) {
     const rejected = readNewPlant(body);

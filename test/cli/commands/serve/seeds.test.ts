@@ -15,6 +15,7 @@ import {
   startCli,
   startServe,
 } from "../../../helpers/run-cli.ts";
+import { postPlant } from "../../../helpers/post-plant.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const env = { PLANTSTORE_TOKEN: mintToken() };
@@ -39,14 +40,7 @@ async function serve(args: readonly string[], options: CliOptions = {}) {
 
 /** The result of a create at a server. */
 async function create(url: string, plant: string): Promise<string | null> {
-  const response = await fetch(`${url}/plants`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${env.PLANTSTORE_TOKEN}`,
-      "content-type": "application/json",
-    },
-    body: plant,
-  });
+  const response = await postPlant(url, env.PLANTSTORE_TOKEN, plant);
   return response.headers.get("x-plantstore-result");
 }
 

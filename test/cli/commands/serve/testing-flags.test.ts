@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { mintToken } from "../../../../src/auth/authenticator.ts";
 import { containing, runCli, startServe } from "../../../helpers/run-cli.ts";
+import { postPlant } from "../../../helpers/post-plant.ts";
 import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
 
 const env = { PLANTSTORE_TOKEN: mintToken() };
@@ -85,14 +86,7 @@ describe("faults", () => {
 
   it("are counted by kind in the metrics", async () => {
     const { url } = await serve("--metrics", "main", "--faults", "fail=100% latency=1ms");
-    await fetch(`${url}/plants`, {
-      method: "POST",
-      headers: {
-        authorization: `Bearer ${env.PLANTSTORE_TOKEN}`,
-        "content-type": "application/json",
-      },
-      body: '{"id":1,"name":"fern"}',
-    });
+    await postPlant(url, env.PLANTSTORE_TOKEN, { id: 1, name: "fern" });
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('plantstore_faults_total{kind="failed"} 1\n');
     expect(metrics).toContain('plantstore_faults_total{kind="delayed"} 1\n');
