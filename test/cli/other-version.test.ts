@@ -28,7 +28,8 @@ describe.each([6, 8])("a store of version %i is rejected and not changed by", (v
       .replace("COPY", `${path}.copy`)
       .replace("OTHER", other)
       .split(" ");
-    const { exitCode, stdout, stderr } = await runCli(argv);
+    const env = { PLANTSTORE_URL: "http://127.0.0.1:9" };
+    const { exitCode, stdout, stderr } = await runCli(argv, { env });
     expect(stdout + stderr).toContain(
       `${path} is of another plantstore (its schema has version ${version}, this plantstore has 7): export its plants with that one, then create them in a new store\n`,
     );

@@ -345,8 +345,8 @@ describe("installed without the package of SQLite", () => {
     const plants = join(dataDirectory, "plants.db");
     const words = command.split(" ").map((word) => word.replace("PLANTS", plants));
     const env = { PLANTSTORE_DATA_DIR: dataDirectory };
-    const { code, stdout, stderr } = await finish(start(words, env, alone));
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    const { stderr, ...end } = await finish(start(words, env, alone));
+    expect(end).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain('Install it with "npm install @photostructure/sqlite@1"');
   });
 

@@ -6,9 +6,7 @@ import { runCli } from "../../helpers/run-cli.ts";
 
 describe("explain", () => {
   it.each(["40900", "idTaken", "IDTAKEN"])("%s says all of it", async (asked) => {
-    const { exitCode, stdout, stderr } = await runCli(["explain", asked]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toBe(`\
+    expect(await runCli(["explain", asked])).toPrint(`\
 40900 idTaken: id belongs to a different plant
 
 Status:     400, or 409 with serve --status-mode http
