@@ -73,7 +73,7 @@ const aloneTests = [
 const transportTests = [
   "test/server/overload.test.ts",
   "test/server/http/stop.test.ts",
-  "test/conformance/rules.test.ts",
+  "test/conformance/{rules,all-operations}.test.ts",
 ];
 
 export default defineConfig({

@@ -122,7 +122,6 @@ function startProxy(port: number, { request, response }: Fault): Promise<string>
 
 it.each(faults)(
   "a server that %s breaks only the rules about it",
-  { timeout: 60_000 },
   async (_fault, fault, broken) => {
     await using server = await startServer();
     const url = await startProxy(server.port, fault);

@@ -36,7 +36,7 @@ beforeAll(async () => {
     });
     runs.set(statusMode, { server, results });
   }
-}, 120_000);
+});
 afterAll(async () => {
   for (const { server } of runs.values()) await server.close();
 });

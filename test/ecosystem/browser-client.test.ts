@@ -56,46 +56,42 @@ const program = (url: string): string => `(async () => {
 })()`;
 
 // test/helpers/untested.ts reports when this test does not run.
-it.skipIf(findBrowser() === undefined)(
-  "creates plants from a page of another origin",
-  { timeout: 60_000 },
-  async () => {
-    const { url: origin } = await openScriptedServer((response, { path }) => {
-      const isClient = path === "/client.js";
-      if (path === "/moved/plants") response.writeHead(307, { location: "/" });
-      else response.setHeader("content-type", isClient ? "text/javascript" : "text/html");
-      response.end(isClient ? client : "<!doctype html>");
+it.skipIf(findBrowser() === undefined)("creates plants from a page of another origin", async () => {
+  const { url: origin } = await openScriptedServer((response, { path }) => {
+    const isClient = path === "/client.js";
+    if (path === "/moved/plants") response.writeHead(307, { location: "/" });
+    else response.setHeader("content-type", isClient ? "text/javascript" : "text/html");
+    response.end(isClient ? client : "<!doctype html>");
+  });
+  const faults = new Faults({ ...noFaults, dropRate: 0.2, seed: 1 });
+  await using server = await startServer({ corsOrigins: [origin], faults });
+  const browser = await openBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.goto(origin);
+    const seen = JSON.parse(await page.evaluate<string>(program(server.url))) as {
+      readonly statuses: Readonly<Record<string, number>>;
+    };
+    expect(seen).toMatchObject({
+      created: { ok: true, plant: { name: "fern" } },
+      conflict: { ok: false, error: { error: 40900 } },
+      aborted: "enough",
+      unavailable: [true, "lost", 2],
+      moved: expect.stringContaining("it redirects, and redirects are not followed") as string,
+      invalid: [
+        "TypeError: ca does not concern fetch: leave it out, and let fetch trust the authority",
+        "TypeError: url must begin with http: or https:, because fetch cannot use unix:",
+      ],
     });
-    const faults = new Faults({ ...noFaults, dropRate: 0.2, seed: 1 });
-    await using server = await startServer({ corsOrigins: [origin], faults });
-    const browser = await openBrowser();
-    try {
-      const page = await browser.newPage();
-      await page.goto(origin);
-      const seen = JSON.parse(await page.evaluate<string>(program(server.url))) as {
-        readonly statuses: Readonly<Record<string, number>>;
-      };
-      expect(seen).toMatchObject({
-        created: { ok: true, plant: { name: "fern" } },
-        conflict: { ok: false, error: { error: 40900 } },
-        aborted: "enough",
-        unavailable: [true, "lost", 2],
-        moved: expect.stringContaining("it redirects, and redirects are not followed") as string,
-        invalid: [
-          "TypeError: ca does not concern fetch: leave it out, and let fetch trust the authority",
-          "TypeError: url must begin with http: or https:, because fetch cannot use unix:",
-        ],
-      });
-      // A dropped response makes a plant unchanged.
-      expect(Object.keys(seen.statuses).toSorted()).toEqual(["true created", "true unchanged"]);
-      expect(Object.values(seen.statuses).reduce((sum, count) => sum + count)).toBe(200);
-      expect(await server.store.get(9007199254740993n)).toBeDefined();
-      expect(await server.store.count({ afterId: -1n })).toBeGreaterThanOrEqual(201);
-    } finally {
-      await browser.close();
-    }
-  },
-);
+    // A dropped response makes a plant unchanged.
+    expect(Object.keys(seen.statuses).toSorted()).toEqual(["true created", "true unchanged"]);
+    expect(Object.values(seen.statuses).reduce((sum, count) => sum + count)).toBe(200);
+    expect(await server.store.get(9007199254740993n)).toBeDefined();
+    expect(await server.store.count({ afterId: -1n })).toBeGreaterThanOrEqual(201);
+  } finally {
+    await browser.close();
+  }
+});
 
 const jestTest = `
 import { createClient } from "plantstore/client";
@@ -128,7 +124,7 @@ export default class extends TestEnvironment {
 }
 `;
 
-it("works in Jest with jsdom", { timeout: 120_000 }, async () => {
+it("works in Jest with jsdom", async () => {
   const names = ["jest", "jest-environment-jsdom"];
   const packages = Object.fromEntries(names.map((each) => [each, join(modules, each)]));
   const files = { "environment.js": environment, "plants.test.js": jestTest };

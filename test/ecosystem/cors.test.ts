@@ -14,7 +14,6 @@ const create = {
 // test/helpers/untested.ts reports when this test does not run.
 it.skipIf(findBrowser() === undefined)(
   "lets exactly the pages of configured origins create plants and read responses in a browser",
-  { timeout: 60_000 },
   async () => {
     const pages = await openScriptedServer((response) => response.end("<!doctype html>"));
     const { port } = new URL(pages.url);

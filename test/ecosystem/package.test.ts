@@ -124,7 +124,6 @@ it.each(managers)(
     });
     expect(created.stdout).toBe('{"name":"fern"}\n');
   },
-  120_000,
 );
 
 it("has types for ES modules and for CommonJS, each of the kind of its code", async () => {
@@ -132,7 +131,7 @@ it("has types for ES modules and for CommonJS, each of the kind of its code", as
   const args = [attw, tarball, "--profile", "node16", "--format", "ascii"];
   const { stdout } = await run(process.execPath, args);
   expect(stdout.match(/node16 \(from CJS\): 🟢 \(CJS\)/g)).toHaveLength(2);
-}, 60_000);
+});
 
 /** Compilers by their version: the oldest one that programs can use, that of this checkout, and the newest one. */
 const compilers = [
@@ -170,5 +169,4 @@ it.each(compilers)(
     const { stdout } = await run(process.execPath, [join(project, "program.js")]);
     expect(stdout).toBe("true [ { id: 9007199254740993n, name: 'fern' } ]\n");
   },
-  60_000,
 );

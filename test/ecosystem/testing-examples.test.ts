@@ -51,7 +51,7 @@ const servers = {
   `,
 };
 
-describe("the examples of the manual", { timeout: 120_000 }, () => {
+describe("the examples of the manual", () => {
   it("run in vitest", async () => {
     const vitest = join(root, "node_modules/vitest");
     const directory = await createExample("plants.test.ts", { vitest });
@@ -127,7 +127,7 @@ describe("the examples of the manual", { timeout: 120_000 }, () => {
   });
 });
 
-it("the RetryAgent of undici stores a plant in spite of faults", { timeout: 120_000 }, async () => {
+it("the RetryAgent of undici stores a plant in spite of faults", async () => {
   const program = `
     import { startPlantStore } from "plantstore";
     import { Agent, request, RetryAgent } from "undici";
@@ -171,7 +171,6 @@ send(await app.listen({ port: 0 }));
 
 it.each(Object.entries(earlyReaders))(
   "a body that %s has read is an error that names express.json()",
-  { timeout: 120_000 },
   async (name, program) => {
     const start = `
 import { createClient, startPlantStore } from "plantstore";
@@ -216,7 +215,7 @@ test("creates a plant", async () => {
 });
 `;
 
-describe("in Jest on CommonJS, the examples of the manual run", { timeout: 120_000 }, () => {
+describe("in Jest on CommonJS, the examples of the manual run", () => {
   it("in Node", async () => {
     const { stderr } = await runJest(["plants.test.js"], {});
     expect(stderr).toMatch(/Tests: +1 passed/);
@@ -246,7 +245,7 @@ test("creates in a new file, and fails once the server has stopped", async () =>
 });
 `;
 
-it("the library works in Jest", { timeout: 120_000 }, async () => {
+it("the library works in Jest", async () => {
   const jest = join(modules, "jest");
   const directory = await createProject({ "plants.test.js": jestTest }, { jest });
   const { stderr } = await runNode(directory, [...jestArguments, "--transform={}"]);

@@ -21,7 +21,7 @@ interface Sent {
 
 it(
   `responds to each request of ${pipelines} random pipelines, and stores exactly their plants`,
-  { timeout: 60_000 + pipelines * 60 },
+  { timeout: 120_000 + pipelines * 60 },
   async () => {
     await using server = await startServer();
     const names = new Map<bigint, string>();

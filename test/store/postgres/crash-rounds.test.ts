@@ -9,4 +9,4 @@ it(`keeps every acknowledged plant when servers are killed, ${rounds} times`, as
   const { faults, acknowledged } = await runPostgresCrashRounds(rounds, () => undefined);
   expect(faults).toEqual([]);
   expect(acknowledged).toBeGreaterThan(rounds);
-}, 120_000);
+});

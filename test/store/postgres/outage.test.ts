@@ -229,7 +229,7 @@ function expectUnknownOutcome(error: unknown): undefined {
   expect(error).toMatchObject({ reason: "busy", cause: { code: "OUTCOME_UNKNOWN" } });
 }
 
-describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
+describe("a PostgreSQL that is killed under load", () => {
   it("has every acknowledged plant after it restarts, and the engine continues", async () => {
     const url = await createStoreUrl(postgres.url);
     const store = createGroupCommitStore(await openPostgresEngine(url, { limits: generousLimits }));
@@ -265,31 +265,27 @@ describe("a PostgreSQL that is killed under load", { timeout: 120_000 }, () => {
     expect(stored.size).toBe(acknowledged.length);
   });
 
-  it(
-    "fails calls within their limits, and accepts calls after it restarts",
-    { timeout: 90_000 },
-    async () => {
-      const { engine } = await openStore(postgres.url, shortLimits);
-      await engine.commit(toEntries([fern]));
-      await postgres.kill();
-      const check = () => engine.checkWritable().catch((error: unknown) => error);
-      try {
-        // Its processes survive it for a moment, and still respond.
-        await expect.poll(check).toMatchObject({ reason: "busy" });
-        const failure = expect.objectContaining({ name: "StoreError", reason: "busy" });
-        await Promise.all([
-          expect(engine.commit(toEntries([moss]))).rejects.toEqual(failure),
-          expect(engine.get(1n)).rejects.toEqual(failure),
-          expect(engine.listTokens()).rejects.toEqual(failure),
-        ]);
-      } finally {
-        await postgres.start();
-      }
-      await expect.poll(check).toBeUndefined();
-      const commit = () => engine.commit(toEntries([moss])).catch((error: unknown) => error);
-      await expect.poll(commit).toEqual(["conflict"]);
-    },
-  );
+  it("fails calls within their limits, and accepts calls after it restarts", async () => {
+    const { engine } = await openStore(postgres.url, shortLimits);
+    await engine.commit(toEntries([fern]));
+    await postgres.kill();
+    const check = () => engine.checkWritable().catch((error: unknown) => error);
+    try {
+      // Its processes survive it for a moment, and still respond.
+      await expect.poll(check).toMatchObject({ reason: "busy" });
+      const failure = expect.objectContaining({ name: "StoreError", reason: "busy" });
+      await Promise.all([
+        expect(engine.commit(toEntries([moss]))).rejects.toEqual(failure),
+        expect(engine.get(1n)).rejects.toEqual(failure),
+        expect(engine.listTokens()).rejects.toEqual(failure),
+      ]);
+    } finally {
+      await postgres.start();
+    }
+    await expect.poll(check).toBeUndefined();
+    const commit = () => engine.commit(toEntries([moss])).catch((error: unknown) => error);
+    await expect.poll(commit).toEqual(["conflict"]);
+  });
 });
 
 describe("an engine", () => {

@@ -55,7 +55,7 @@ async function isStored(url: string, id: number): Promise<boolean> {
   return (await runSql(url, "SELECT 1 FROM plants WHERE id = $1", [id])).length > 0;
 }
 
-describe("an engine whose standby is stopped", { timeout: 90_000 }, () => {
+describe("an engine whose standby is stopped", () => {
   it("rejects creates and checkWritable as busy before clients time out", async () => {
     const { engine } = await openStore(primary.url, defaultLimits);
     await stopStandby();
