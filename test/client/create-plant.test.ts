@@ -249,40 +249,41 @@ describe("a create without a response of the plant store", () => {
     await expectUnavailable(create(url), "insecure", { detail: "tlsv1 alert protocol version" });
   });
 
-  it.each<[condition: string, respond: (response: ServerResponse) => void]>([
-    ["no byte arrives", silence],
-    ["only the headers arrive", (response) => response.writeHead(200).flushHeaders()],
+  it.each<[reason: string, condition: string, respond: (response: ServerResponse) => void]>([
+    ["timeout", "no byte arrives", silence],
+    ["timeout", "only the headers arrive", (response) => response.writeHead(200).flushHeaders()],
     [
+      "timeout",
       "the body never ends",
       (response) => {
         const timer = setInterval(() => response.write(" "), 20);
         response.on("close", () => clearInterval(timer));
       },
     ],
-  ])("fails with the reason timeout if %s", async (_condition, respond) => {
-    const { url } = await openScriptedServer(respond);
-    await expectUnavailable(create(url, { timeoutMs: 200 }), "timeout");
-  });
-
-  it("fails with the reason timeout if the TLS handshake does not end", async () => {
-    const url = await openRawServer(silence);
-    const secureUrl = url.replace("http:", "https:");
-    await expectUnavailable(create(secureUrl, { timeoutMs: 200 }), "timeout");
-  });
-
-  it.each<[condition: string, respond: (response: ServerResponse) => void]>([
-    ["the connection ends", disconnect],
+    ["lost", "the connection ends", disconnect],
     [
+      "lost",
       "the response ends early",
       (response) => {
         response.writeHead(200, { "content-length": 10 });
         response.write("{", () => response.destroy());
       },
     ],
-    ["the last chunk is missing", (response) => void response.write("{", () => response.destroy())],
-  ])("fails with the reason lost if %s", async (_condition, respond) => {
+    [
+      "lost",
+      "the last chunk is missing",
+      (response) => void response.write("{", () => response.destroy()),
+    ],
+  ])("fails with the reason %s if %s", async (reason, _condition, respond) => {
     const { url } = await openScriptedServer(respond);
-    await expectUnavailable(create(url), "lost");
+    const timeoutMs = reason === "timeout" ? 200 : common.timeoutMs;
+    await expectUnavailable(create(url, { timeoutMs }), reason);
+  });
+
+  it("fails with the reason timeout if the TLS handshake does not end", async () => {
+    const url = await openRawServer(silence);
+    const secureUrl = url.replace("http:", "https:");
+    await expectUnavailable(create(secureUrl, { timeoutMs: 200 }), "timeout");
   });
 });
 

@@ -153,11 +153,7 @@ describe("startPlantStore", () => {
     [{ maxBodyBytes: Number.NaN }, RangeError, "(got NaN)"],
     [{ maxBodyBytes: 64 * 1024 ** 2 + 1 }, RangeError, "to 67108864"],
     [{ maxBodyBytes: 0.5 }, RangeError, "(got 0.5)"],
-    [
-      { maxInflight: 0 },
-      RangeError,
-      "maxInflight must be a whole number from 1 to 1000000 (got 0)",
-    ],
+    [{ maxInflight: 0 }, RangeError, "maxInflight must be a whole number from 1"],
     [{ maxInflight: Infinity }, RangeError, "a whole number from 1 to 1000000"],
     [{ onConflict: "x" }, TypeError, "must be one of reject, replace"],
     [{ token: "a b" }, TypeError, "token contains a space"],
@@ -174,11 +170,7 @@ describe("startPlantStore", () => {
     [{ corsOrigins: "*" }, TypeError, 'corsOrigins must be an array of origins such as ["https://'],
     [{ corsOrigins: ["https://a.example/b"] }, TypeError, "corsOrigins must be an origin such as"],
     [{ corsOrigins: ["*", "https://a.example"] }, TypeError, "corsOrigins must be * alone or"],
-    [
-      { faults: { pageStatus: 200 } },
-      RangeError,
-      "faults.pageStatus must be a whole number from 400",
-    ],
+    [{ faults: { pageStatus: 200 } }, RangeError, "faults.pageStatus must be a whole number"],
     [{ statusMode: "rest" }, TypeError, 'statusMode must be one of contract, http (got "rest")'],
     [{ faults: "5%" }, TypeError, 'faults must be an object (got "5%")'],
     [{ faults: { failrate: 1 } }, TypeError, "did you mean failRate?"],
@@ -414,45 +406,44 @@ describe("createClient", () => {
   const aBareUrl = "url must be a URL without ? and #";
   const aTimeout = "timeoutMs must be a whole number from 1 to 86400000";
 
-  it.each<[options: Partial<PlantClientOptions>, error: Error]>([
-    [{ url: 5 } as object, new TypeError("url must be a string or a URL (got 5)")],
-    [{ url: "nowhere" }, new TypeError(`${aUrl} (got "nowhere")`)],
-    [{ url: "file:///plants" }, new TypeError(`${aUrl} (got "file:///plants")`)],
-    [{ url: "http://a/?b=c" }, new TypeError(`${aBareUrl} (got "http://a/?b=c")`)],
-    [{ url: "http://a/#b" }, new TypeError(`${aBareUrl} (got "http://a/#b")`)],
+  it.each<[options: object, type: string, message: string]>([
+    [{ url: 5 }, "TypeError", "url must be a string or a URL (got 5)"],
+    [{ url: "nowhere" }, "TypeError", `${aUrl} (got "nowhere")`],
+    [{ url: "file:///plants" }, "TypeError", `${aUrl} (got "file:///plants")`],
+    [{ url: "http://a/?b=c" }, "TypeError", `${aBareUrl} (got "http://a/?b=c")`],
+    [{ url: "http://a/#b" }, "TypeError", `${aBareUrl} (got "http://a/#b")`],
     [
       { url: "http://ada:pw@a" },
-      new TypeError(
-        "url contains a user name or a password: remove them, because a plant store uses a token",
-      ),
+      "TypeError",
+      "url contains a user name or a password: remove them, because a plant store uses a token",
     ],
-    [{ token: "a\r\nb" }, new TypeError("token is on several lines: write it on one line")],
-    [{ token: "" }, new TypeError("token is empty")],
-    [{ timeoutMs: 0 }, new RangeError(`${aTimeout} (got 0)`)],
-    [{ timeoutMs: Number.NaN }, new RangeError(`${aTimeout} (got NaN)`)],
-    [{ timeoutMs: 2 ** 31 }, new RangeError(`${aTimeout} (got 2147483648)`)],
+    [{ token: "a\r\nb" }, "TypeError", "token is on several lines: write it on one line"],
+    [{ token: "" }, "TypeError", "token is empty"],
+    [{ timeoutMs: 0 }, "RangeError", `${aTimeout} (got 0)`],
+    [{ timeoutMs: Number.NaN }, "RangeError", `${aTimeout} (got NaN)`],
+    [{ timeoutMs: 2 ** 31 }, "RangeError", `${aTimeout} (got 2147483648)`],
+    [{ timeoutM: 5 }, "TypeError", 'unknown option "timeoutM": did you mean timeoutMs?'],
     [
-      { timeoutM: 5 } as object,
-      new TypeError('unknown option "timeoutM": did you mean timeoutMs?'),
+      { retry: 5 },
+      "TypeError",
+      'unknown option "retry": known: url, token, fetch, timeoutMs, retries, ca',
     ],
-    [
-      { retry: 5 } as object,
-      new TypeError('unknown option "retry": known: url, token, fetch, timeoutMs, retries, ca'),
-    ],
-    [{ fetch: "x" } as object, new TypeError('fetch must be a function (got "x")')],
+    [{ fetch: "x" }, "TypeError", 'fetch must be a function (got "x")'],
     [
       { fetch, ca: createCertificate("a").cert },
-      new TypeError("ca does not concern fetch: leave it out, and let fetch trust the authority"),
+      "TypeError",
+      "ca does not concern fetch: leave it out, and let fetch trust the authority",
     ],
     [
       { fetch, url: "unix:/run/plants.sock" },
-      new TypeError("url must begin with http: or https:, because fetch cannot use unix:"),
+      "TypeError",
+      "url must begin with http: or https:, because fetch cannot use unix:",
     ],
-    [{ retries: -1 }, new RangeError("retries must be a whole number from 0 to 100 (got -1)")],
-    [{ retries: 0.5 }, new RangeError("retries must be a whole number from 0 to 100 (got 0.5)")],
-  ])("rejects %j", (options, error) => {
+    [{ retries: -1 }, "RangeError", "retries must be a whole number from 0 to 100 (got -1)"],
+    [{ retries: 0.5 }, "RangeError", "retries must be a whole number from 0 to 100 (got 0.5)"],
+  ])("rejects %j with a %s", (options, name, message) => {
     expect(() => createClient({ url: "http://127.0.0.1:1", token: "a", ...options })).toThrow(
-      expect.objectContaining({ name: error.name, message: error.message }) as Error,
+      expect.objectContaining({ name, message }) as Error,
     );
   });
 

@@ -65,6 +65,9 @@ describe("GET /openapi.json", () => {
     expect(response.paths["/plants"].post.requestBody.description).toContain("at most 4096 bytes");
   });
 
+  const local = { url: "http://127.0.0.1:7526/v1", host: "127.0.0.1" };
+  const publicUrl = "https://plants.example.org";
+
   it.each([
     ["127.0.0.1:8080", "http://127.0.0.1:8080/v1"],
     ["127.0.0.1", "http://127.0.0.1/v1"],
@@ -72,21 +75,33 @@ describe("GET /openapi.json", () => {
     ["localhost:7526", "http://localhost:7526/v1"],
     ["LOCALHOST:7526", "http://localhost:7526/v1"],
     ["localhost.:7526", "http://localhost.:7526/v1"],
+    ["plants.localhost", "http://plants.localhost/v1"],
     ["10.0.0.7:7526", "http://10.0.0.7:7526/v1"],
-  ])("has the URL that the client used: %s", async (host, url) => {
-    await using started = await startServer({ basePath: "/v1" });
-    expect(await readUrl(started.port, host)).toBe(url);
+  ])("has the URL that the client used, or the public one: %s", (host, url) => {
+    expect(findUrl(host, local)).toBe(url);
+    expect(findUrl(host, { ...local, publicUrl })).toBe(publicUrl);
   });
+
+  it.each(["plants.example.org", "plants.example.org.", "PLANTS.example.org:443"])(
+    "has the public URL under its name: %s",
+    (host) => {
+      expect(findUrl(host, { ...local, publicUrl })).toBe(publicUrl);
+      expect(findUrl(host, local)).toBeUndefined();
+    },
+  );
 
   it.each([
     "rebound.example",
     "localhost.evil.example:7526",
     "127.0.0.1.evil.example",
+    "a.plants.example.org",
     "';id;'.localhost",
+    "$(id).localhost",
     "%6cocalhost",
+    "localhost..",
     "localhost:65536",
-  ])("is not available under a name that is not the server's: %j", async (host) => {
-    expect((await getText(server.port, "/openapi.json", { host })).status).toBe(404);
+  ])("is not available under a name that is not the server's: %j", (host) => {
+    expect(findUrl(host, { ...local, publicUrl })).toBeUndefined();
   });
 
   it("recognizes the names of --host and --public-url in any case, and with a dot at the end", () => {
@@ -94,15 +109,17 @@ describe("GET /openapi.json", () => {
     for (const name of ["plants.internal", "PLANTS.internal", "plants.internal."]) {
       expect(findUrl(name, listening)).toBe(`http://${name.toLowerCase()}`);
     }
-    const publicUrl = "https://plants.example.org.";
-    expect(findUrl("Plants.Example.org", { ...listening, publicUrl })).toBe(publicUrl);
+    const dotted = `${publicUrl}.`;
+    expect(findUrl("Plants.Example.org", { ...listening, publicUrl: dotted })).toBe(dotted);
   });
 
-  it("has the public URL if one is configured", async () => {
-    await using started = await startServer({ publicUrl: "https://plants.example.org/v1" });
+  it("has the public URL if one is configured, and is under no other name", async () => {
+    await using started = await startServer({ publicUrl });
     for (const host of ["127.0.0.1", "plants.example.org"]) {
-      expect(await readUrl(started.port, host)).toBe("https://plants.example.org/v1");
+      expect(await readUrl(started.port, host)).toBe(publicUrl);
     }
+    const asked = await getText(started.port, "/openapi.json", { host: "rebound.example" });
+    expect(asked.status).toBe(404);
   });
 
   it.each(["describe", "show"] as const)(
@@ -133,17 +150,14 @@ describe("GET /openapi.json", () => {
   );
 
   it("has the URL under any name that a program has chosen", async () => {
-    const listening = { url: "http://127.0.0.1:7526/v1", host: "127.0.0.1" };
     const request = { headers: { host: "plants.test" }, isOfProgram: true } as const;
-    expect(findPublicUrl(request, listening)).toBe("http://plants.test/v1");
-    const publicUrl = "https://plants.example.org";
-    expect(findPublicUrl(request, { ...listening, publicUrl })).toBe(publicUrl);
+    expect(findPublicUrl(request, local)).toBe("http://plants.test/v1");
+    expect(findPublicUrl(request, { ...local, publicUrl })).toBe(publicUrl);
   });
 
   it("has a URL for an HTTP/1.0 client without a Host header", () => {
     const listening = { url: "http://[::1]:7526/v1", host: "::1" };
     expect(findUrl(undefined, listening)).toBe(listening.url);
-    const publicUrl = "https://plants.example.org";
     expect(findUrl(undefined, { ...listening, publicUrl })).toBe(publicUrl);
   });
 });

@@ -23,6 +23,10 @@ import { copyCrashed, openServedStore } from "./stores.ts";
 
 const canMount = await canMountSmallDisks();
 
+/** Expects that a restore is rejected. */
+const expectUnusable = (backup: string, path: string, problem: string, isForced = true) =>
+  expectRejection(restoreSqliteFile(backup, path, toWork(isForced)), "unusable", problem);
+
 describe("a restore", () => {
   async function createBackup(): Promise<string> {
     const path = await createStore();
@@ -34,10 +38,11 @@ describe("a restore", () => {
     const backup = await createBackup();
     const directory = await createTemporaryDirectory();
     const path = join(directory, "plants.db");
-    await expectRejection(
-      restoreSqliteFile(backup, join(directory, "disk", "plants.db"), toWork()),
-      "unusable",
+    await expectUnusable(
+      backup,
+      join(directory, "disk", "plants.db"),
       "/disk does not exist: create it, or mount its disk",
+      false,
     );
     expect(await listFiles(path)).toEqual([]);
     const restored = await restoreSqliteFile(backup, path, toWork());
@@ -64,11 +69,7 @@ describe("a restore", () => {
     const backup = await createBackup();
     const path = await createStore([{ ...fern, name: "old" }]);
     const before = await readPlants(path);
-    await expectRejection(
-      restoreSqliteFile(backup, path, toWork()),
-      "unusable",
-      "has plants: replace it with --force",
-    );
+    await expectUnusable(backup, path, "has plants: replace it with --force", false);
     expect(await readPlants(path)).toEqual(before);
 
     const { oldPath = "" } = await restoreSqliteFile(backup, path, toWork(true));
@@ -138,9 +139,9 @@ describe("a restore", () => {
     // Nobody can remove a file that is mounted.
     await run("mount", ["--bind", backup, `${path}-wal`]);
     onTestFinished(async () => void (await run("umount", ["--lazy", `${path}-wal`])));
-    await expectRejection(
-      restoreSqliteFile(backup, path, toWork(true)),
-      "unusable",
+    await expectUnusable(
+      backup,
+      path,
       "is not replaced, because its old log or journal cannot be removed: remove the files of the same name that end in -wal, -shm and -journal, then restore again",
     );
     expect(await readPlants(path)).toEqual(before);
@@ -177,11 +178,7 @@ describe("a restore", () => {
 
     bytes.fill(0xaa, 100, 4096);
     await writeFile(path, bytes);
-    await expectRejection(
-      restoreSqliteFile(backup, path, toWork(true)),
-      "unusable",
-      "so damaged that it cannot be replaced: move the file",
-    );
+    await expectUnusable(backup, path, "so damaged that it cannot be replaced: move the file");
     expect((await readFile(path)).equals(bytes)).toBe(true);
   });
 
@@ -197,10 +194,6 @@ describe("a restore", () => {
 
   it("rejects the store itself as its backup", async () => {
     const path = await createStore();
-    await expectRejection(
-      restoreSqliteFile(path, path, toWork(true)),
-      "unusable",
-      "is the store itself",
-    );
+    await expectUnusable(path, path, "is the store itself");
   });
 });
