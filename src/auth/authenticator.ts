@@ -15,31 +15,7 @@ interface AuthenticatorOptions {
 }
 
 /** Checks the digests of tokens. */
-export interface Authenticator {
-  /**
-   * Returns whether the tokens in memory are recent enough to check a digest. If not, call {@link Authenticator.refresh}
-   * and ask again with the same time: a read in progress may have started long before.
-   *
-   * @param askedAtMs when a request is handled, in milliseconds of `performance.now()`
-   */
-  isFresh(digest: string, askedAtMs: number): boolean;
-  /** Reads the tokens if they changed. @throws StoreError when they cannot be read */
-  refresh(): Promise<void>;
-  /**
-   * Checks a digest for which the tokens are fresh.
-   *
-   * @returns undefined for a valid token that allows the operation, otherwise a RequestError `unknownToken`, `expiredToken` or
-   *   `forbidden`
-   */
-  check(digest: string, operation: ContractOperationId): RequestError | undefined;
-  /**
-   * Returns whether the tokens in memory have a valid one with this digest, however old they are. It decides how much is read
-   * of a client, never what is stored.
-   */
-  accepts(digest: string): boolean;
-  /** Records the token uses of the last second. Call it before the store is closed. */
-  flushUses(): Promise<void>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /** Maximum age of a known token's record: a revocation takes effect within one second (contract.md "Credential"). */
 const maxAgeMs = 900;
@@ -57,7 +33,7 @@ const readTimesOfUnknown = 4;
 export function createAuthenticator(
   store: Pick<PlantStore, "readTokens" | "recordTokenUse">,
   { ownToken, now = Date.now }: AuthenticatorOptions = {},
-): Authenticator {
+) {
   const ownDigest = ownToken === undefined ? undefined : digestToken(ownToken);
   const uses = createTokenUses(store, now);
   let known: ReadonlyMap<string, TokenRecord> = new Map();
@@ -76,6 +52,7 @@ export function createAuthenticator(
     maxAgeOfUnknownMs = Math.max(minAgeOfUnknownMs, readTimesOfUnknown * readingTimeMs);
   }
 
+  /** Reads the tokens if they changed. @throws StoreError when they cannot be read */
   function refresh(): Promise<void> {
     return (reading ??= readChanges().finally(() => (reading = undefined)));
   }
@@ -85,7 +62,13 @@ export function createAuthenticator(
   }
 
   return {
-    isFresh(digest, askedAtMs) {
+    /**
+     * Returns whether the tokens in memory are recent enough to check a digest. If not, call `refresh` and ask again with the
+     * same time: a read in progress may have started long before.
+     *
+     * @param askedAtMs when a request is handled, in milliseconds of `performance.now()`
+     */
+    isFresh(digest: string, askedAtMs: number): boolean {
       if (digest === ownDigest) return true;
       const ageMs = askedAtMs - readAtMs;
       const limitMs = known.has(digest) ? maxAgeMs : Math.min(maxAgeOfUnknownMs, maxAgeMs);
@@ -95,7 +78,12 @@ export function createAuthenticator(
       return true;
     },
     refresh,
-    check(digest, operation) {
+    /**
+     * Checks a digest for which the tokens are fresh.
+     *
+     * @returns undefined for a valid token that allows the operation
+     */
+    check(digest: string, operation: ContractOperationId): RequestError | undefined {
       if (digest === ownDigest) return undefined;
       const record = known.get(digest);
       if (record === undefined || record.revokedAtMs !== undefined) {
@@ -114,11 +102,16 @@ export function createAuthenticator(
       const message = `this token may not ${operation} plants: use another one`;
       return toCredentialError("forbidden", message, "insufficient_scope");
     },
-    accepts(digest) {
+    /**
+     * Returns whether the tokens in memory have a valid one with this digest, however old they are. It decides how much is
+     * read of a client, never what is stored.
+     */
+    accepts(digest: string): boolean {
       if (digest === ownDigest) return true;
       const record = known.get(digest);
       return record !== undefined && record.revokedAtMs === undefined && !isExpired(record);
     },
+    /** Records the token uses of the last second. Call it before the store is closed. */
     flushUses: () => uses.flush(),
   };
 }
@@ -133,7 +126,7 @@ export function digestToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
-/** For uses that are recorded together. */
+/** Uses within this time are recorded together. */
 const delayMs = 1000;
 
 /** The store receives each token once a day, and again after a failure and another use. */

@@ -77,8 +77,7 @@ export class RemoteStore {
       await plant.catch(() => {});
       return { id, plant };
     };
-    const limits = { concurrency: maxRequests, toSize: () => 0, maxSize: 1 };
-    for await (const batch of mapInOrder(ids, read, limits)) {
+    for await (const batch of mapInOrder(ids, read, { concurrency: maxRequests })) {
       for (const { id, plant } of batch) yield { id, plant: await plant };
     }
   }

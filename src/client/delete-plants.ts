@@ -111,12 +111,7 @@ export async function* sendDeletions(
     return { id, status: "failed", failure };
   }
 
-  const results = mapInOrder(ids, handle, {
-    concurrency: options.concurrency,
-    toSize: () => 0,
-    maxSize: 1,
-  });
-  for await (const batch of results) {
+  for await (const batch of mapInOrder(ids, handle, options)) {
     const deletions = batch.filter((result) => result !== undefined);
     if (deletions.length > 0) yield deletions;
   }

@@ -206,7 +206,7 @@ const lookupCodes = /^(?:ENOTFOUND|EAI_)/;
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
 /**
- * Finds the error of the client for an error of a request. Any other error does not change: it is a bug, or one of the client.
+ * Finds the client's error for that of a request. Any other error stays as it is: it is a bug, or the client's own.
  *
  * @param request its URL, and the trusted certificates
  */

@@ -1,19 +1,13 @@
 /** Maps items of a stream, several at a time, and returns the results in the order of the items. */
 import { endOfTurn } from "./http-request.ts";
 
-export interface MapOptions<Item> {
+interface MapOptions<Item> {
   /** Maximum number of items in flight; at least 1. */
   readonly concurrency: number;
-  /** Returns the size of an item, which counts until the caller has its result. Must not throw. */
-  readonly toSize: (item: Item) => number;
+  /** Returns the size of an item, which counts until the caller has its result; by default 0. Must not throw. */
+  readonly toSize?: (item: Item) => number;
   /** Limit for the size of all items. A single item may have more. */
-  readonly maxSize: number;
-}
-
-interface Job<Result> {
-  readonly size: number;
-  /** Undefined while the item is in flight. */
-  outcome: { readonly result: Result } | undefined;
+  readonly maxSize?: number;
 }
 
 /**
@@ -26,10 +20,10 @@ interface Job<Result> {
 export async function* mapInOrder<Item, Result>(
   items: AsyncIterable<Item> | Iterable<Item>,
   map: (item: Item, index: number) => Promise<Result>,
-  { concurrency, toSize, maxSize }: MapOptions<Item>,
+  { concurrency, toSize = () => 0, maxSize = 1 }: MapOptions<Item>,
 ): AsyncGenerator<readonly Result[], void, undefined> {
-  /** Items whose results the caller does not have yet. */
-  const jobs: Job<Result>[] = [];
+  /** Items whose results the caller does not have yet. Without an outcome, the item is in flight. */
+  const jobs: { readonly size: number; outcome?: { readonly result: Result } }[] = [];
   let inFlight = 0;
   let totalSize = 0;
   const state = { isRead: false, isClosed: false };
@@ -41,7 +35,7 @@ export async function* mapInOrder<Item, Result>(
   };
 
   const work = async (item: Item, index: number): Promise<void> => {
-    const job: Job<Result> = { size: toSize(item), outcome: undefined };
+    const job: (typeof jobs)[number] = { size: toSize(item) };
     jobs.push(job);
     inFlight++;
     totalSize += job.size;

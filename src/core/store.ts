@@ -157,7 +157,7 @@ export interface EngineOptions {
 interface FileWork {
   /** Removes what was written so far at once. An engine that cannot be stopped continues: end the process. */
   readonly signal: AbortSignal;
-  /** Is called before the copy starts, with a function that returns its size so far in bytes. */
+  /** Called before the copy starts, with a function that returns its size so far in bytes. */
   readonly onCopy: (readSize: () => number) => void;
 }
 
@@ -180,9 +180,9 @@ export interface StoreContents {
 }
 
 export interface RestoreOptions extends BackupOptions {
-  /** Is called when the backup is sound, before the store is opened. */
+  /** Called when the backup is sound, before the store is opened. */
   readonly onChecked?: () => void;
-  /** Is called when the store was replaced, before the last files are closed. */
+  /** Called when the store was replaced, before the last files are closed. */
   readonly onReplaced: () => void;
 }
 

@@ -55,7 +55,6 @@ export interface CreateOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A client of one plant store. */
 export interface PlantClient {
   /**
    * Creates one plant.
@@ -194,22 +193,19 @@ export function createClient(options: PlantClientOptions): PlantClient {
       return omitAttempts(await sendDeletion(exact, sendOptions));
     },
     async *createMany(plants, own = {}) {
-      assertKnownOptions(own, [...Object.keys(createManyOptions), "signal"]);
+      const known = [...Object.keys(createManyOptions), "signal"];
+      const sendOptions = await loadSendOptions(own, known);
       const { concurrency } = checkOptions(createManyOptions, own);
-      const signal = checkOption("signal", checkSignal, own.signal) ?? new AbortController().signal;
       checkOption("plants", checkIterable, plants);
       const { sendPlants } = await import("../client/create-plants.ts");
-      const { toCreateRequest } = await import("../client/create-plant.ts");
+      const { request, signal = new AbortController().signal } = sendOptions;
       const reading = new AbortController();
       const stopReading = (): void => reading.abort();
       const release = onAbort(signal, stopReading);
       if (signal.aborted) stopReading();
       try {
-        const request = toCreateRequest(url, bearer, ca);
         const outcomes = sendPlants(readInputPlants(plants, reading.signal), {
-          request,
-          timeoutMs,
-          retries,
+          ...sendOptions,
           concurrency,
           pool: await openTransport(fetch, request, { concurrency, timeoutMs }),
           stopSending: signal,

@@ -1,4 +1,4 @@
-/** Options of a plant store, its faults and limits, and the types of its URL: apart from the other options, because clients do without stores. */
+/** Options of a plant store: its URL, faults and limits. They have a file of their own because clients need no store. */
 import { parseUrl } from "../core/base-url.ts";
 import { invalid, InvalidValue, quoteInput } from "../core/messages.ts";
 import { existsSync } from "node:fs";

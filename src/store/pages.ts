@@ -2,10 +2,10 @@
 import { type NewPlant, toTextLength } from "../core/plant.ts";
 import type { PlantQuery, StoreReader } from "../core/store.ts";
 
-/** Size at which an engine ends a page; plants before the one that reaches it are smaller together. */
+/** An engine ends a page with the plant that reaches this size. */
 export const maxPageSize = 2 ** 20;
 
-/** Share of a plant in the size of its page, besides its text: about what its objects take in memory. */
+/** What a plant adds to the size of its page besides its text: about what its objects take in memory. */
 export const plantSize = 512;
 
 export function takePage(plants: Iterable<NewPlant>, limit: number): NewPlant[] {

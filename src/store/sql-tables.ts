@@ -4,7 +4,7 @@ import { type Handles, type NewPlant, toNewPlant } from "../core/plant.ts";
 import type { TokenRecord } from "../core/store.ts";
 import { createStoreError, unusable } from "./store-failure.ts";
 
-/** The version of the schema, which both engines have. A change of it follows CONTRIBUTING, "Change the schema". */
+/** The version of the schema of both engines. To change it, see "Change the schema" in CONTRIBUTING. */
 export const schemaVersion = 7;
 
 /** Asserts that this program can use the tables of a store. @throws StoreError `unusable` */

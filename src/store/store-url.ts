@@ -55,12 +55,10 @@ export const storeForms = {
 const usage =
   "sqlite:PATH (a file), postgres://… (a database) or memory: (kept until the server ends)";
 
-/** Returns the URL of the store in a file. */
 export function toFileUrl(path: string): string {
   return `sqlite:${path}`;
 }
 
-/** Checks whether a text begins like the URL of a store. */
 export function isStoreUrl(text: string): boolean {
   return /^(?:sqlite|postgres(?:ql)?|memory):/.test(text);
 }

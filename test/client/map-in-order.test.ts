@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { mapInOrder, type MapOptions } from "../../src/client/map-in-order.ts";
+import { mapInOrder } from "../../src/client/map-in-order.ts";
 
-const small: MapOptions<number> = { concurrency: 4, toSize: () => 1, maxSize: 100 };
+const small = { concurrency: 4, toSize: () => 1, maxSize: 100 };
 
 /** The numbers 1, 2, 3 …, and the largest one that was read. */
 function count(total: number) {

@@ -71,7 +71,7 @@ export async function openConnection(target: ConnectionTarget): Promise<StoreCon
  * `retryWhileBusy`).
  */
 export function createConnection(database: SqliteDatabase) {
-  // Held together with the database by the closures below. Statements do not keep it alive.
+  // The closures below keep the database alive, which its statements don't.
   const statements = prepareStatements(database);
   database.exec("PRAGMA busy_timeout = 0");
   return {

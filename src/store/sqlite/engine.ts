@@ -8,8 +8,8 @@ import { packEntries, unpackPlants } from "./rows.ts";
 import { createFilesInUse, prepareDatabaseFile } from "./store-file.ts";
 import { createConnectionThread } from "./thread.ts";
 
-/** A create changes a page or more. */
-const createsPerCopy = 1000;
+/** The log is copied after so many changes, each of which writes a page or more. */
+const changesPerCopy = 1000;
 
 /**
  * Opens a SQLite file as a store; creates it if it is missing. Its directory must exist.
@@ -37,14 +37,14 @@ export async function openSqliteEngine(
   const writer = createConnectionThread(absolutePath, findTarget, recordLog);
   const reader = createConnectionThread(absolutePath, findTarget, recordLog);
 
-  let createsToCopy = 0;
+  let changesToCopy = 0;
   /** Copies the log on the reading thread, so that commits seldom have to (see `wal_autocheckpoint`). */
-  function copyLog(creates: number): void {
-    createsToCopy += creates;
-    if (createsToCopy < createsPerCopy) return;
+  function copyLog(changes: number): void {
+    changesToCopy += changes;
+    if (changesToCopy < changesPerCopy) return;
     // No further one until this one has ended.
-    createsToCopy = Number.NEGATIVE_INFINITY;
-    const end = (): void => void (createsToCopy = 0);
+    changesToCopy = Number.NEGATIVE_INFINITY;
+    const end = (): void => void (changesToCopy = 0);
     reader.call("copyLog").then(end, end);
   }
 

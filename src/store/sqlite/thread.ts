@@ -93,15 +93,15 @@ function startThread(
   const opened = ask(target);
   let isOpening = true;
   opened.then(onOpen, () => undefined);
-  worker.on("message", (reply: Reply) => {
+  worker.on("message", ({ value, failure: cause }: Reply) => {
     const call = pending.shift();
     if (pending.length === 0) worker.unref();
-    if ("failure" in reply) {
-      const error = new StoreError(reply.failure.reason, reply.failure.message);
+    if (cause !== undefined) {
+      const error = new StoreError(cause.reason, cause.message);
       // The end of the thread may be reported before a handler of `opened` runs.
       if (isOpening) failure = error;
       call?.reject(error);
-    } else call?.resolve(reply.value);
+    } else call?.resolve(value);
     isOpening = false;
   });
   worker.on("error", (error) => {

@@ -15,7 +15,10 @@ export interface MethodCall {
 type PackedError = Pick<StoreError, "reason" | "message">;
 
 /** Result of a call. The first one of a thread is that of opening its connection. */
-export type Reply = { readonly value: unknown } | { readonly failure: PackedError };
+export interface Reply {
+  readonly value?: unknown;
+  readonly failure?: PackedError;
+}
 
 // A tool that loads every file of the package loads this one outside of a thread.
 if (parentPort !== null) serve(parentPort);
