@@ -1,17 +1,17 @@
 /**
- * Exit codes, and the errors that choose them. Every function of the command line may throw a CommandError, and one with a
- * signal the reason of that signal: a comment names only other errors.
+ * Exit codes, and the errors that choose them. Any function of the command line may throw a CommandError, and one that takes
+ * a signal may throw its reason, so comments name only other errors.
  */
 import { isError, toSystemReason } from "../core/messages.ts";
 import type { Io, StopSignal } from "./io.ts";
 
-/** A failure that its message explains. Never a bug, so it is printed without a stack. */
+/** A failure that its message explains. It is never a bug, so it is printed without a stack. */
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
   readonly exit: ExitCodeName;
   /** Further lines, such as the usage of the command. */
   readonly hints: readonly string[];
-  /** That of an Error of a server. */
+  /** The number of the server's Error, if it sent one. */
   readonly number: number | undefined;
 
   /** @param message one line: what is wrong, and how to fix it */

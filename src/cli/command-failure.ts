@@ -43,7 +43,7 @@ export function isForLogin(error: number): boolean {
   return Math.floor(error / 100) === 401;
 }
 
-/** A store that cannot be opened or changed is a local file like others. A retry may succeed if it is busy or its disk full. */
+/** A store that cannot be opened or changed is like any other local file. A retry may succeed if it is busy or its disk is full. */
 const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   unusable: "usage",
   readOnly: "usage",
@@ -168,7 +168,6 @@ export function describeUnavailable({ failure }: Retry, url: string): string {
   return `${url} is unavailable (${quoteInput(reason, 100)})`;
 }
 
-/** Where the parts of the sentence about an Error come from. */
 export interface ErrorContext {
   /** Of the plant store, with its base path. */
   readonly url: string;

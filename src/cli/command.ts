@@ -27,7 +27,6 @@ export interface Run {
   readonly help: (words: readonly string[]) => Promise<void>;
 }
 
-/** The part of a command that lists of commands show. */
 interface CommandHead {
   readonly name: string;
   /** An imperative for lists of commands. */
@@ -79,7 +78,7 @@ export const commandGroups = {
 
 export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- is standard input)";
 
-/** The parts that all commands have that open a store directly. */
+/** The parts that commands share if they open a store directly. */
 export const storeCommand = {
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
   hints: {

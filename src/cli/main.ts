@@ -27,7 +27,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Prints what is wrong. @returns the exit code */
+/** @returns the exit code */
 export async function printFailure(thrown: unknown, terminal: Terminal): Promise<number> {
   // Another version may have replaced the files since the start.
   const failures = await import("./command-failure.ts").catch(() => undefined);

@@ -11,8 +11,8 @@ import { toTokenFile } from "./config/saved-tokens.ts";
 /**
  * Access to a file for other users than its owner:
  *
- * - `private`: none, as with a directory of plantstore, a store or saved tokens
- * - `key`: none, but a key that belongs to root may be readable by a group
+ * - `private`: none, for a directory of plantstore, a store or saved tokens
+ * - `key`: none, but a group may read a key that belongs to root
  * - `shared`: others may read a directory that the operator chose, but not change it
  */
 type Privacy = "private" | "key" | "shared";

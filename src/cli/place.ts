@@ -19,7 +19,7 @@ export interface Place {
   readonly foundBy: PlaceSource;
 }
 
-/** In the order in which they decide. */
+/** What decided, from the first to the last that is asked. */
 type PlaceSource = "flag" | "variable" | "login" | "machine";
 
 /**
@@ -83,7 +83,6 @@ export function describePlace({ kind, url }: Place): string {
   return kind === "server" ? `the plant store at ${url}` : `the store ${url}`;
 }
 
-/** The error of a command for ids without a plant. */
 export function toMissingError(missing: IdList, place: Place, run: Run): CommandError {
   const list = toCommandLine("list", targetOptions, toShownFlags(run.flags));
   const problem = `no plant in ${describePlace(place)} has the ${missing.describe()}`;

@@ -40,7 +40,6 @@ export interface FoundPlant {
   readonly plant: NewPlant | undefined;
 }
 
-/** The plants behind a URL. */
 export class RemoteStore {
   readonly #url: string;
   readonly #sendOptions: SendPlantOptions;

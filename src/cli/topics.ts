@@ -16,12 +16,10 @@ export function listTopics(): readonly Item[] {
   return [...listGuides(), ...listReference()];
 }
 
-/** Those of the guides. */
 export function listGuides(): readonly Item[] {
   return guides.map(withTitle);
 }
 
-/** Those of the reference, in alphabetical order. */
 export function listReference(): readonly Item[] {
   const files = listManual().filter((file) => file.endsWith(extension));
   const names = files.map((file) => file.slice(0, -extension.length));

@@ -12,7 +12,7 @@ export function toVersionLine(io: Io): string {
   return `plantstore ${packageVersion} (${interfaceName}, Node.js ${io.nodeVersion}, ${toPlatformName(io)})`;
 }
 
-/** The platform, as `linux x64`. */
+/** Such as `linux x64`. */
 export function toPlatformName({ platform, architecture }: Io): string {
   return `${platform} ${architecture}`;
 }

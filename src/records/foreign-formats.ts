@@ -28,16 +28,10 @@ const formats: readonly (readonly [begins: RegExp, name: string, program: string
   [/^\x1e/, "a JSON text sequence (RFC 7464)", String.raw`tr -d '\036'`],
 ];
 
-/** Number of bytes that show the format of an input, which may arrive in smaller pieces. */
+/** Number of bytes that show the format of an input. */
 export const signatureLength = 8;
 
-/**
- * Describes an input in another format.
- *
- * @param path `-` is standard input
- * @param command that reads the converted input from standard input
- * @returns undefined for plain text
- */
+/** @param command reads the converted input from standard input. @returns undefined for plain text */
 export function findForeignFormat(
   bytes: Uint8Array,
   path: string,
@@ -49,7 +43,6 @@ export function findForeignFormat(
   return `${toInputName(path)} is ${name}: ${adviseConversion(program, path, command)}`;
 }
 
-/** Advises to convert an input with a program; parameters as in {@link findForeignFormat}. */
 export function adviseConversion(program: string, path: string, command: string): string {
   const file = path === "-" ? "FILE" : toShellWord(path);
   const source = path === "-" || program.includes("FILE") ? "" : ` < ${file}`;

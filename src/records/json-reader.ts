@@ -28,7 +28,7 @@ import {
 } from "./record-reader.ts";
 import { assertNoTable, TableFormat, toDelimiter } from "./table-reader.ts";
 
-// A command that loads this file late gets both from it: another entry would be another file of dist for every create.
+// A command that loads this file late gets both from here: another import() would add a file of dist to every create.
 export { InputSyntaxError };
 
 /** Parts that may come next in an array. */
@@ -111,7 +111,6 @@ class JsonFormat implements RecordFormat {
     return undefined;
   }
 
-  /** Takes the next value. */
   #nextValue(input: InputBytes): PlantRecord | undefined {
     if (!this.#isInValue && !this.#skipSeparators(input)) return undefined;
     const end = this.#findValueEnd(input);
@@ -215,11 +214,7 @@ class JsonFormat implements RecordFormat {
 /** Names of files whose every line is a record. */
 const lineNames = /\.(?:ndjson|jsonl)$/i;
 
-/**
- * Creates the reader of an input.
- *
- * @param delimiter of a table. Default: by the name of the input, which may be JSON
- */
+/** @param delimiter of a table. Default: by the name of the input, which may be JSON */
 export function createRecordReader(
   source: InputSource,
   delimiter = toDelimiter(source.path),
@@ -237,10 +232,8 @@ interface InputPosition {
 }
 
 /**
- * Names the line and the column in the input instead of the byte of an error, and adds how to fix a common mistake. Any other
- * error stays the same.
- *
- * @param name of the input
+ * Names the line and the column in the input, as editors do, instead of the byte of the body, and adds how to fix a common
+ * mistake. Any error that is not about JSON stays the same.
  */
 export function locateError(
   error: RequestError,
@@ -259,12 +252,7 @@ export function locateError(
   return new RequestError(kind, parts.join(position + advice));
 }
 
-/**
- * Finds the mistake of a text that is JSON to its writer, or to JavaScript.
- *
- * @param before the text before the error
- * @param found the text at the error
- */
+/** Finds what the writer of a text took for JSON. @param found the text at the error */
 function findAdvice(expected: string | undefined, before: string, found: string): string {
   if (expected === undefined) return "";
   if (/^[}\]]/.test(found) && before.endsWith(",")) return ": remove the comma before it";

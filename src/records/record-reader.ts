@@ -9,16 +9,13 @@ type Records = Generator<PlantRecord, void, undefined>;
 const byteOrderMark = Buffer.from("\uFEFF");
 const nothing = Buffer.alloc(0);
 
-/** Finds the records of a format. */
 export interface RecordFormat {
   /** True for an array or a table, which may hold any number of plants. */
   readonly isCollection: boolean;
   /** Header row of a table, as it is in the input. */
   readonly header?: Uint8Array | undefined;
   /**
-   * Takes the next record from the input.
-   *
-   * @returns undefined if the input has no further one, or not all of its bytes yet
+   * Takes the next record. @returns undefined if the input has no further one, or not all of its bytes yet
    * @throws InputSyntaxError when no further record can be found
    */
   next(input: InputBytes): PlantRecord | undefined;
@@ -34,7 +31,7 @@ export interface InputSource {
   readonly maxBytes: number;
 }
 
-/** Reads the records of an input. The iterables are lazy. The caller reads one to its end before it pushes the next piece. */
+/** Reads the records of an input. The iterables are lazy: read one to its end before you push the next piece. */
 export class RecordReader {
   readonly #source: InputSource;
   readonly #format: RecordFormat;
@@ -142,7 +139,7 @@ export class InputBytes {
     const length = kept.length + bytes.length;
     let all = kept;
     if (this.#free.length < bytes.length) {
-      // More than necessary, so that the pieces of a large record are copied only a few times.
+      // Twice as much, so that the pieces of a large record are copied only a few times.
       all = Buffer.allocUnsafeSlow(2 * length);
       all.set(kept);
       this.#free = all.subarray(kept.length);
@@ -226,12 +223,10 @@ export class InputBytes {
   }
 }
 
-/** The content of a record that is rejected as a whole. */
 export function toRejected(kind: ErrorKind, message: string): RecordContent {
   return { plant: new RequestError(kind, message), unknownMembers: [] };
 }
 
-/** The content of a record over the limit. */
 export function toTooLarge({ maxBytes }: InputBytes): RecordContent {
   const message = `the plant has more than ${maxBytes} bytes, which is the limit for one record: shorten it, or close its strings and brackets`;
   return toRejected("bodyTooLarge", message);
@@ -245,7 +240,6 @@ export interface RecordContent extends PlantReading {
   readonly nullColumn?: string;
 }
 
-/** One record of an input. */
 export interface PlantRecord {
   /** Line on which the record begins, counted from 1. */
   readonly line: number;

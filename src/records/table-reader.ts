@@ -79,7 +79,6 @@ export class TableFormat implements RecordFormat {
     }
   }
 
-  /** Takes a row. @returns its content if it is a record */
   #takeRow(input: InputBytes): Row | undefined {
     const { bytes, start, line } = input;
     const end = input.isInLargeLine ? undefined : this.#findEnd(input);

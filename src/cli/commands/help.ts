@@ -23,7 +23,7 @@ export const helpCommand: CommandBody = {
   run: runHelp,
 };
 
-/** @throws UsageError for an unknown word; CommanderError after the help of a command */
+/** @throws CommanderError after the help of a command */
 async function runHelp({ operands, io, terminal, help }: Run): Promise<void> {
   const [word = ""] = operands;
   if (operands.length === 1 && word === "topics") {

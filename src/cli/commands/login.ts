@@ -88,7 +88,7 @@ async function logIn(options: LoginOptions, run: Run, signal: AbortSignal): Prom
   const { url, timeoutMs, tokenFile = "-" } = options;
   const directory = findConfigDirectory(io);
   const { origin } = toEndpoint(url);
-  // Reports problems of saving before the user types a token.
+  // First, so that a problem of saving shows before the user types a token.
   const saved = readCredential(directory, origin, io);
   readSavedSettings(directory);
   const ca = await findAuthorities(options, io, signal);

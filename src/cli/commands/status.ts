@@ -285,7 +285,7 @@ function isNoEntry(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** Settings that are invalid or not at their default, with `--all` every one. */
+/** Lists settings that are invalid or not at their default; with `--all`, every one. */
 function* listSettings(run: Run): Generator<Check, void, undefined> {
   const { flags, io } = run;
   const { showsAll } = readOptions({ showsAll: statusOptions.showsAll }, flags, io);

@@ -147,7 +147,6 @@ export function findConfigDirectoryIfAny(io: DirectoryEnvironment): string | und
   return attempt(() => findConfigDirectory(io));
 }
 
-/** Finds the directory of the store, which may not exist yet. */
 export function findDataDirectory(io: DirectoryEnvironment): string {
   return locateDirectory("data", io).path;
 }

@@ -33,7 +33,6 @@ export function toTokenFile(configDirectory: string, origin: string): string {
   return join(toTokenFolder(configDirectory), name + extension);
 }
 
-/** Reads what is saved for exactly this origin. */
 export function readCredential(
   configDirectory: string,
   origin: string,
@@ -75,7 +74,6 @@ export async function listSavedOrigins(configDirectory: string): Promise<readonl
   );
 }
 
-/** Saves the token for an origin; replaces an existing one. */
 export async function saveToken(
   configDirectory: string,
   credential: SavedToken,

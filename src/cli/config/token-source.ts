@@ -41,7 +41,6 @@ export async function findToken(
   return found;
 }
 
-/** Reads the token of `--token-file`. */
 export async function readTokenFile(
   path: string,
   io: Io,

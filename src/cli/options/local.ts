@@ -372,14 +372,14 @@ export const statusOptions = {
   ...requestOptions,
 } as const satisfies Options;
 
-/** Every option with an environment variable, once. */
+/** The options with an environment variable. */
 export const settings: Options = Object.fromEntries(
   Object.entries<Option<unknown>>({ ...serveOptions, ...createOptions }).filter(
     ([, { env }]) => env !== undefined,
   ),
 );
 
-/** Finds variables that are ignored because they are unknown, which are mostly typing errors. */
+/** Finds variables that no option has. Most of them are typing errors. */
 export function findUnknownVariables(
   env: Io["env"],
 ): readonly (readonly [name: string, problem: string])[] {

@@ -32,7 +32,7 @@ export interface Option<T> {
   readonly findPath?: (text: string) => string | undefined;
   /** The heading in help of commands with many options. */
   readonly group?: string;
-  /** True if few need it, so that only the topic `configuration` and the manual page list it, and not help or completion. */
+  /** True if few need it: only the topic `configuration` and the manual page list it, not help or completion. */
   readonly isHidden?: true;
   /** `inputs`: an option of plants in files and standard input, which a plant of flags rejects. */
   readonly for?: "inputs";
@@ -122,7 +122,6 @@ export const plantFlagList = Object.values(plantOptions)
 /** The retries of inputs, which take long enough to see a server restart. */
 const bulkRetries = 8;
 
-/** Options of `create`, besides the members of a single plant. */
 export const createOptions = {
   csv: toggleFlag("--csv", "Every input is CSV, whatever its name", input),
   delimiter: option(

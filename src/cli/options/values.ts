@@ -16,7 +16,6 @@ import { type Option, type Options, toLongFlag, urlOption } from "./remote.ts";
 /** The flags of a command line, by the names of their options. A flag without a value is `1`. */
 export type Flags = Readonly<Record<string, string | undefined>>;
 
-/** The values of a table of options. */
 export type Values<Table> = {
   readonly [Name in keyof Table]: Table[Name] extends { type: { parse(text: string): infer T } }
     ? Table[Name] extends { readonly default: unknown }

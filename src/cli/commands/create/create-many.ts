@@ -47,12 +47,7 @@ interface End {
   readonly isFailFast: boolean;
 }
 
-/**
- * Creates the plants of the inputs.
- *
- * @returns the exit code, after the results are printed
- * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
- */
+/** @returns the exit code, once the results are printed. @throws UnavailableError, NotAPlantStoreError, OutputError */
 export async function sendFromInputs(run: CreateRun): Promise<number> {
   const { options, stopSending, terminal } = run;
   const { rejectsPath, fromLine, paths } = options;
@@ -64,7 +59,7 @@ export async function sendFromInputs(run: CreateRun): Promise<number> {
       : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
   await rejects?.assertUnused(paths);
   const { request, tokenSource } = await prepareRequest(run);
-  // Only now: without a token, the file of an earlier run does not change.
+  // After the token is found: without one, the file of an earlier run stays as it is.
   await rejects?.prepare();
   const report = new RecordReport(run, input, rejects);
   stopSending.addEventListener("abort", input.stop);
@@ -79,7 +74,7 @@ export async function sendFromInputs(run: CreateRun): Promise<number> {
   }
 }
 
-/** The file of rejects has the bytes of the records, and can be read again only as one format. @throws UsageError */
+/** The file of rejects has the bytes of the records, and can be read again only as one format. */
 function assertOneFormat(paths: readonly string[]): void {
   if (new Set(paths.map(toDelimiter)).size < 2) return;
   throw new UsageError("--rejects is for inputs of one format: run create for each format");
@@ -244,8 +239,8 @@ function toEndError({ signal, failure }: End, tokenSource: string, run: CreateRu
 }
 
 /**
- * Says how to resume the run, with the command line unless no record has a result. With a file of rejects, only records that
- * it lacks are sent again.
+ * Says how to resume the run. The command line is the same one if no record has a result. With a file of rejects, only
+ * records that it lacks are sent again.
  */
 async function adviseResuming(
   { failure, isFailFast }: End,

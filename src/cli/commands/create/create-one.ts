@@ -19,12 +19,7 @@ import { OutputError } from "../../io.ts";
 import { selectPost } from "../../server-access.ts";
 import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts";
 
-/**
- * Creates the plant of flags.
- *
- * @returns the exit code, once the result is printed
- * @throws CommandError, UnavailableError, NotAPlantStoreError, OutputError
- */
+/** @returns the exit code, once the result is printed. @throws UnavailableError, NotAPlantStoreError, OutputError */
 export async function sendFromFlags(run: CreateRun): Promise<number> {
   const { options, io, terminal, abort } = run;
   const { url, timeoutMs, retries, isDryRun, isQuiet, isVerbose } = options;
@@ -55,7 +50,6 @@ export async function sendFromFlags(run: CreateRun): Promise<number> {
   return printOne(toItemResult(answer), { id, tokenSource, response }, run);
 }
 
-/** Reads a plant from flags. @returns the plant, or a RequestError that names every broken rule */
 function readPlantFlags(flags: PlantFlags): NewPlant | RequestError {
   const members = new Map<string, JsonValue>();
   for (const [member, text] of Object.entries(flags)) {
@@ -71,7 +65,6 @@ const confirmations = {
   valid: (plant: string) => `${plant} is valid; nothing was sent`,
 } as const;
 
-/** What is known besides the result. */
 interface ResultContext {
   readonly id?: bigint | undefined;
   /** Undefined if no token was sent. */
@@ -82,12 +75,7 @@ interface ResultContext {
   readonly details?: readonly string[];
 }
 
-/**
- * Prints the Plant or the Error of one plant.
- *
- * @returns the exit code
- * @throws UnavailableError, OutputError
- */
+/** Prints the Plant or the Error of one plant. @returns the exit code. @throws UnavailableError, OutputError */
 export async function printOne(
   result: ItemResult,
   { id, tokenSource, response, details = [] }: ResultContext,
@@ -112,7 +100,7 @@ export async function printOne(
 /**
  * Prints a line on stdout: with `--json` as a bulk create, otherwise the Plant or the Error.
  *
- * @param explain prints what is lost if stdout cannot be written. Not for a closed output, whose reader wants no further messages
+ * @param explain says what is lost if stdout cannot be written, unless its reader has closed it and wants no more messages
  * @throws OutputError
  */
 async function printOnStdout(

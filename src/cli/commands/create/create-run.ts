@@ -47,7 +47,6 @@ export class CreateRun {
   /** Aborted when no further plant may be sent. */
   readonly stopSending = this.#stopSending.signal;
 
-  /** @throws CommandError for invalid options */
   constructor(run: Run) {
     this.options = readCreateOptions(run);
     this.flags = run.flags;
@@ -77,7 +76,6 @@ export class CreateRun {
 
 const inputOptions = Object.entries(createOptions).filter(([, row]) => "for" in row);
 
-/** @throws CommandError for an invalid option or combination */
 function readCreateOptions({ flags, operands, io }: Run): CreateRunOptions {
   const { csv, ...options } = readOptions(createOptions, flags, io);
   const plant = readOptions(plantOptions, flags, io);
@@ -97,7 +95,7 @@ function readCreateOptions({ flags, operands, io }: Run): CreateRunOptions {
   };
 }
 
-/** @returns the inputs; none for a plant of flags. @throws UsageError without a plant, or with both flags and a file */
+/** @returns none for a plant of flags */
 function findPaths(
   flags: PlantFlags,
   paths: readonly string[],
@@ -133,11 +131,9 @@ function findPaths(
 
 /**
  * Finds the token and the certificates to trust, and warns if the connection is not encrypted. The request continues the trace
- * of the caller; an invalid one is ignored. A dry run has neither.
+ * of the caller, unless that is invalid. A dry run needs no token and no certificates.
  *
- * @returns the source of the token too, which is named if the token is rejected
- * @throws CommandError without a token, or for a certificate that cannot be read
- * @throws the reason of the run's abort
+ * @returns the source of the token too, which messages name if it is rejected
  */
 export async function prepareRequest(
   run: CreateRun,

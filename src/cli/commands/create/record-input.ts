@@ -32,10 +32,9 @@ export interface NumberedRecord extends PlantRecord {
   readonly bytesRead: number;
 }
 
-/** Position in the inputs. */
 export type RecordPosition = Pick<NumberedRecord, "path" | "line">;
 
-/** Checks the files and prepares to read them. @throws CommandError if one of them cannot be read */
+/** Checks that the files can be read. */
 export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   const { paths } = run.options;
   const hints = paths.some((path) => noFileNames.test(path)) ? [fileHint] : [];
@@ -51,7 +50,7 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   return new RecordInput(run, totalBytes);
 }
 
-/** Names that are rather JSON, a URL, or a word of a plant. */
+/** Names that look like JSON, a URL, or a word of a plant. */
 const noFileNames = /^\s*[{[]|^(?:https?|unix):\/|^[^./\\]+$/;
 const fileHint =
   "An argument is a file. A plant has flags (--id 1 --name fern), JSON comes from standard input (-), and --url selects the server.";
@@ -59,9 +58,7 @@ const fileHint =
 /** Names of files that hold any number of plants, also one or none. */
 const manyNames = /\.(?:ndjson|jsonl|[ct]sv)$/i;
 
-/** Inputs that are being read. */
 export class RecordInput {
-  /** Throws CommandError if an input cannot be read. */
   readonly records = this.#read();
   /** At least one; `-` is standard input. */
   readonly paths: readonly string[];
@@ -93,7 +90,6 @@ export class RecordInput {
     return { path: this.#path, line: this.#reader.line };
   }
 
-  /** Number of records that were read. */
   get count(): number {
     return this.#count;
   }
@@ -132,7 +128,7 @@ export class RecordInput {
       }
     } catch (error) {
       if (this.#stop.signal.aborted && !abort.aborted) return;
-      // More than the records so far has arrived.
+      // What is malformed follows the records so far.
       this.#isMany ||= this.#count > 0;
       if (!(error instanceof InputSyntaxError)) throw error;
       throw new CommandError("usage", error.message, { cause: error });
@@ -170,12 +166,11 @@ function describeUnknownMember(name: string, header: Uint8Array | undefined): st
   return `unknown ${header === undefined ? "member" : "column"} "${quoteInput(name)}": ${advice}`;
 }
 
-/** Reports each unknown member once, and the first text that other programs write for a missing value. */
+/** Reports each unknown member once, and the first text that means a missing value in other programs. */
 export class UnknownMembers {
   readonly #names = new Set<string>();
   #hasNull = false;
 
-  /** @returns a warning for each name that is new, up to the limit */
   add({ content, number, line, header }: NumberedRecord): readonly string[] {
     const subject = `record ${number} (line ${line})`;
     const { nullColumn, unknownMembers } = content;

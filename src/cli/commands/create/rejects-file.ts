@@ -28,12 +28,7 @@ export class RejectsFile {
     this.#terminal = terminal;
   }
 
-  /**
-   * Checks that the file has no other use in the run.
-   *
-   * @param inputs `-` is standard input
-   * @throws CommandError if it is an input or standard output
-   */
+  /** Asserts that the file is neither an input nor standard output. @param inputs `-` is standard input */
   async assertUnused(inputs: readonly string[]): Promise<void> {
     const names = inputs.map((input) => (input === "-" ? "/dev/stdin" : input));
     const isInput = await isOneOf(this.#path, names);
@@ -42,7 +37,7 @@ export class RejectsFile {
     throw new CommandError("usage", `--rejects ${this.#path} is ${use}: use another name`);
   }
 
-  /** Opens the file before the first record, and empties that of an earlier run. @throws CommandError if that fails */
+  /** Opens the file before the first record, and empties that of an earlier run. */
   async prepare(): Promise<void> {
     await this.#write(async () => {
       this.#file = await promises.open(this.#path, this.#isExtended ? "a+" : "w", ownerOnly);
@@ -53,7 +48,7 @@ export class RejectsFile {
     });
   }
 
-  /** Appends records. Rows of a table follow its header. @throws CommandError if the file cannot be written */
+  /** Appends records. Rows of a table follow its header. */
   async add(records: readonly NumberedRecord[]): Promise<void> {
     const pieces: Uint8Array[] = [];
     for (const { header, bytes, line, path } of records) {

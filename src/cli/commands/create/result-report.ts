@@ -56,7 +56,7 @@ export class RecordReport {
   /**
    * Prints outcomes in the order of the records; that of a first record only once a second one comes.
    *
-   * @throws OutputError; CommandError if the rejects cannot be written
+   * @throws OutputError
    */
   async print(outcomes: readonly RecordOutcome[]): Promise<void> {
     const rejects = this.#findRejects(outcomes);
@@ -81,14 +81,13 @@ export class RecordReport {
     for (const [item, result] of outcomes) if (result !== undefined) await this.warn(item);
   }
 
-  /** Warns about unknown members. */
   async warn(record: NumberedRecord): Promise<void> {
     const { options, terminal } = this.#run;
     if (options.isQuiet || options.isStrict) return;
     for (const warning of this.#unknownMembers.add(record)) await terminal.warning(warning);
   }
 
-  /** The run that resumes this one meets all records from {@link resumeAt} on again. */
+  /** The run that resumes this one sends all records from {@link resumeAt} on again. */
   #findRejects(outcomes: readonly RecordOutcome[]): readonly RecordOutcome[] {
     if (this.#rejects === undefined || this.resumeAt !== undefined) return [];
     const end = outcomes.findIndex(([, result]) => result === undefined);
@@ -191,7 +190,6 @@ function toResultMembers(id: bigint | undefined, result: ItemResult): string {
 
 export type RecordStatus = ItemResult["status"];
 
-/** Counters of a run. */
 export class Tally {
   readonly #startedAtMs: number;
   /** In the order of the summary. `unfinished` records were read but have no result when the run stops. */
@@ -207,10 +205,7 @@ export class Tally {
   /** Statuses that no record of this run has. */
   readonly #impossible: readonly string[];
 
-  /**
-   * @param nowMs of a monotonic clock
-   * @param isDryRun whether records are only checked
-   */
+  /** @param nowMs of a monotonic clock */
   constructor(nowMs: number, isDryRun: boolean) {
     this.#startedAtMs = nowMs;
     this.#impossible = isDryRun ? ["created", "unchanged", "replaced", "unfinished"] : ["valid"];
@@ -220,7 +215,7 @@ export class Tally {
     this.#counts[status]++;
   }
 
-  /** Number of records with a status. */
+  /** Number of records with a result. */
   get total(): number {
     const all = Object.values(this.#counts).reduce((sum, count) => sum + count);
     return all - this.#counts.unfinished;
@@ -268,7 +263,7 @@ export class Tally {
   }
 }
 
-/** The rate of a shorter run of fewer records is chance. */
+/** The rate of a shorter run with fewer records means nothing. */
 const minRateMs = 1000;
 const minRateRecords = 1000;
 

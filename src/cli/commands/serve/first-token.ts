@@ -30,7 +30,7 @@ export type FirstToken =
 
 /**
  * Gives a store the token that `create` will use: the one that is saved for its address, or a new one. It is saved unless
- * the store is volatile or the port is any free one. A store with tokens gets no other one.
+ * the store is volatile or the system chose the port. A store that has tokens gets no further one.
  */
 export async function provideToken(
   options: ServeOptions,
@@ -54,7 +54,7 @@ export async function provideToken(
   const token = saved ?? mintToken();
   const isSaved = origin !== undefined && options.storeKind !== "memory";
   if (isSaved && saved === undefined) {
-    // First: after a crash in between, the next start finds the saved token and an empty store.
+    // Before it is in the store: after a crash in between, the next start finds the saved token and an empty store.
     await saveToken(findConfigDirectory(io), { origin, token }, io);
     await saveFirstUrl(url, findConfigDirectory(io));
   }
@@ -85,10 +85,9 @@ async function saveFirstUrl(url: string, directory: string): Promise<void> {
 }
 
 /**
- * Finds the origin for which the token of a server is saved.
- *
- * @returns undefined if none is: with PLANTSTORE_TOKEN, `--ephemeral` or `--demo`, whose token is published, at any free port,
- *   and for a Unix socket that clients cannot name, because its path is unknown, abstract or too long, or has a colon
+ * Finds the origin for which the token of a server is saved. None is saved with PLANTSTORE_TOKEN or `--ephemeral`, with
+ * `--demo`, whose token is published, at a free port that the system chose, and for a Unix socket that clients cannot name,
+ * because its path is unknown, abstract or too long, or has a colon.
  */
 export function findSavedOrigin(
   { environmentToken, isEphemeral, isDemo, port, basePath, socketPath, socketFd }: ServeOptions,

@@ -1,4 +1,4 @@
-/** The options of one `plantstore serve`. */
+/** Reads the options of `serve`, and checks their combinations. */
 import { randomInt } from "node:crypto";
 import { findTokenProblem, trimToken } from "../../../auth/token.ts";
 import { quoteInput } from "../../../core/messages.ts";

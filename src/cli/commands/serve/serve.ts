@@ -175,7 +175,6 @@ async function drain(server: PlantServer, { log, options }: ServerRun): Promise<
   await sleep(drainMs);
 }
 
-/** Loads the metrics, which most starts do not need. */
 async function loadMetrics(run: ServerRun): Promise<Metrics | undefined> {
   const { options, countDroppedLines } = run;
   if (options.metricsAddress === undefined) return undefined;
