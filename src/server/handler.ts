@@ -86,7 +86,7 @@ export class ReceivedCall<Request extends ServerRequest = ServerRequest> impleme
     if (route.needs === undefined) return undefined;
     const error = authenticator.check(digest, route.operation);
     this.isTrusted = error === undefined || authenticator.accepts(digest);
-    return error ?? request.givenUp;
+    return error ?? request.client.givenUp;
   }
 }
 

@@ -167,7 +167,7 @@ async function countChange(
   admission.changes++;
   call.isChanging = true;
   try {
-    return await (faults === undefined ? run() : faults.perform(run, call.request.signal));
+    return await (faults === undefined ? run() : faults.perform(run, call.request.client.signal));
   } catch (failure) {
     onError(failure);
     return describeSystemFailure(failure, true);
@@ -191,7 +191,7 @@ function readPage(
       const run = (await call.checkAgain(backend)) ?? work(backend.store, noBytes);
       return run instanceof RequestError ? run : run();
     });
-  return faults === undefined ? read() : faults.delay(read, request.signal);
+  return faults === undefined ? read() : faults.delay(read, request.client.signal);
 }
 
 const noBytes = new Uint8Array();

@@ -65,11 +65,11 @@ export class PageQueue {
   #next(): void {
     while (this.#reading < maxReading && !this.#hasBegun) {
       // Clients that have closed their side come last: they have probably left.
-      const index = this.#waiting.findIndex(({ request }) => !request.signal.aborted);
+      const index = this.#waiting.findIndex(({ request }) => !request.client.signal.aborted);
       const [next] = this.#waiting.splice(Math.max(0, index), 1);
       if (next === undefined) return;
-      if (next.request.givenUp === undefined) this.#begin();
-      next.settle(next.request.givenUp);
+      if (next.request.client.givenUp === undefined) this.#begin();
+      next.settle(next.request.client.givenUp);
     }
   }
 

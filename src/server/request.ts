@@ -15,6 +15,14 @@ export const maxHeaderBytes = 16 * 1024;
 /** The value of each header, by lower-case name; the values of a repeated one are joined by commas, or only the first is there. */
 export type HttpHeaders = Readonly<Record<string, string | undefined>>;
 
+/** Who waits for the response: the client of a connection, or the caller of `fetch`. */
+export interface RequestClient {
+  /** Why its requests are not performed any more: it has closed the connection, or the server stops. */
+  readonly givenUp: RequestError | undefined;
+  /** Aborted once it may have left: its input has ended, or its connection is closed. Few requests need it. */
+  readonly signal: AbortSignal;
+}
+
 /** One request, independent of how it came. */
 export interface ServerRequest extends ByteHolder {
   readonly method: string;
@@ -27,13 +35,7 @@ export interface ServerRequest extends ByteHolder {
   readonly error: RequestError | undefined;
   /** When its head had arrived, in milliseconds of `performance.now()`. */
   readonly receivedAtMs: number;
-  /**
-   * Why it is not performed any more, or not at all: its client has closed the connection, the stop has cut it off, or it arrived
-   * after the server began to stop.
-   */
-  readonly givenUp: RequestError | undefined;
-  /** Aborted once the client may have left: its input has ended, or its connection is closed. Few requests need it. */
-  readonly signal: AbortSignal;
+  readonly client: RequestClient;
   /** True if a program chose the host of its URL, which a browser did not look up. */
   readonly isOfProgram?: true;
   /**

@@ -87,7 +87,7 @@ it("begins one page in a turn of the event loop", async () => {
   const admission = new Admission({ ...limits, requestTimeoutMs: 1000, idleTimeoutMs: 1000 });
   const pages = new PageQueue(admission);
   const { signal } = new AbortController();
-  const request = { heldBytes: 0, isPage: false, signal } as unknown as ServerRequest;
+  const request = { heldBytes: 0, isPage: false, client: { signal } } as unknown as ServerRequest;
   let begun = 0;
   const read = () =>
     pages.read(request, async () => {

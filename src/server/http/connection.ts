@@ -2,9 +2,14 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { HeaderPairs, RequestError } from "../../core/errors.ts";
-import { type Admission, maxPipelined } from "../admission.ts";
+import { type Admission, maxPipelined, type ServerLimits } from "../admission.ts";
 import type { Handler, ReceivedCall } from "../handler.ts";
-import { requestIncomplete, requestTimedOut, type ServerRequest } from "../request.ts";
+import {
+  type RequestClient,
+  requestIncomplete,
+  requestTimedOut,
+  type ServerRequest,
+} from "../request.ts";
 import { type CompleteResponse, serverStopping } from "../response.ts";
 import { type ConnectionHeaders, lingeringClose, toResponseText } from "./response-bytes.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -38,14 +43,13 @@ export interface Reader {
 }
 
 /** What the connections of a server share. */
-export interface ConnectionContext {
+export interface ConnectionContext extends Pick<
+  ServerLimits,
+  "idleTimeoutMs" | "requestTimeoutMs"
+> {
   readonly handler: Handler;
   readonly admission: Admission;
   readonly connectionHeaders: ConnectionHeaders;
-  /** Time after which an idle connection is closed, as the Keep-Alive header announces it. */
-  readonly idleTimeoutMs: number;
-  /** Time for a complete request to arrive; its headers must arrive in a third of it. */
-  readonly requestTimeoutMs: number;
   /** Time for a client to read the responses that it has been sent. */
   readonly readTimeoutMs: number;
   /** When the server began to stop, in milliseconds of `performance.now()`; infinite while it runs. */
@@ -69,7 +73,7 @@ const maxUnsentBytes = 32 * 1024;
 const requestBytes = 1024;
 
 /** An open connection. */
-export class Connection {
+export class Connection implements RequestClient {
   readonly socket: Socket;
   readonly admission: Admission;
   /** The request that arrived last; undefined once the connection is idle. */
@@ -139,7 +143,7 @@ export class Connection {
     return this.isIdle && this.#unsent.length === 0;
   }
 
-  /** As {@link ServerRequest.signal}. */
+  /** As {@link RequestClient.signal}. */
   get signal(): AbortSignal {
     this.#leaving ??= new AbortController();
     if (this.socket.destroyed || this.socket.readableEnded) this.#leaving.abort();
@@ -211,7 +215,7 @@ export class Connection {
     this.#flush();
   }
 
-  /** As {@link ServerRequest.givenUp}. */
+  /** As {@link RequestClient.givenUp}. */
   get givenUp(): RequestError | undefined {
     return this.#givenUp ?? (this.socket.destroyed ? requestIncomplete : undefined);
   }

@@ -45,7 +45,7 @@ export class FetchTransport {
     request.signal.throwIfAborted();
     const { admission, handler, stoppedAtMs } = this.#context;
     const fetchRequest = new FetchRequest(request, admission, this.#requestTimeoutMs);
-    if (stoppedAtMs() <= performance.now()) fetchRequest.givenUp = serverStopping;
+    if (stoppedAtMs() <= performance.now()) fetchRequest.client.givenUp = serverStopping;
     const call = handler.receive(fetchRequest);
     const response = this.#respond(call, request.signal);
     this.#pending.set(call, response);
@@ -116,8 +116,7 @@ class FetchRequest implements ServerRequest {
   readonly repeated = noneRepeated;
   readonly error: RequestError | undefined;
   readonly receivedAtMs = performance.now();
-  givenUp: RequestError | undefined;
-  readonly signal: AbortSignal;
+  readonly client: { givenUp: RequestError | undefined; readonly signal: AbortSignal };
   readonly isOfProgram = true;
   heldBytes = 0;
   isPage = false;
@@ -143,7 +142,7 @@ class FetchRequest implements ServerRequest {
     const { target: url, headers } = this;
     const head = { httpVersion: "1.1", url, rawHeaders: entries.flat(), headers };
     this.error = toHeadError(head, noneRepeated);
-    this.signal = request.signal;
+    this.client = { givenUp: undefined, signal: request.signal };
     this.#stream = request.body;
     // Its stream ends the body, whatever a Content-Length says.
     this.#body = new IncomingBody(this, {}, admission);
@@ -183,7 +182,8 @@ class FetchRequest implements ServerRequest {
     } finally {
       clearTimeout(timer);
       // The caller of `fetch` decides about the rest of the body.
-      if (this.signal.aborted) reader.cancel(this.signal.reason).catch(() => {});
+      const { signal } = this.client;
+      if (signal.aborted) reader.cancel(signal.reason).catch(() => {});
       else reader.releaseLock();
     }
   }
@@ -195,7 +195,7 @@ class FetchRequest implements ServerRequest {
 
   /** From now on, nothing more of it is performed. */
   giveUp(error: RequestError): void {
-    this.givenUp ??= error;
+    this.client.givenUp ??= error;
     this.evict(error);
   }
 

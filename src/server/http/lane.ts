@@ -209,7 +209,7 @@ class LaneExchange implements Exchange {
   readonly isFinal: boolean;
   heldBytes = 0;
   isPage = false;
-  readonly #connection: Connection;
+  readonly client: Connection;
   readonly #body: IncomingBody;
   #missingBytes: number;
   #hasFailed = false;
@@ -219,7 +219,7 @@ class LaneExchange implements Exchange {
     this.target = target;
     this.headers = headers;
     this.isFinal = isFinal;
-    this.#connection = connection;
+    this.client = connection;
     this.#body = new IncomingBody(this, headers, connection.admission);
     this.#missingBytes = bodyLength;
   }
@@ -237,14 +237,6 @@ class LaneExchange implements Exchange {
     return this.#body.read(maxBytes, use);
   }
 
-  get givenUp(): RequestError | undefined {
-    return this.#connection.givenUp;
-  }
-
-  get signal(): AbortSignal {
-    return this.#connection.signal;
-  }
-
   get isComplete(): boolean {
     return this.#missingBytes === 0;
   }
@@ -256,11 +248,11 @@ class LaneExchange implements Exchange {
   fail(error: RequestError): void {
     this.#hasFailed = true;
     this.#body.end(error);
-    this.#connection.end();
+    this.client.end();
   }
 
   evict(error: RequestError): void {
-    if (this.#hasResponse) this.#connection.close();
+    if (this.#hasResponse) this.client.close();
     else this.fail(error);
   }
 
@@ -270,6 +262,6 @@ class LaneExchange implements Exchange {
     this.#body.end(requestIncomplete);
     // Latin-1 is faster to write, and the same for ASCII.
     const encoding = response.bodyBytes === response.body.length ? "latin1" : "utf8";
-    this.#connection.socket.write(toResponseText(response, headers), encoding, onSent);
+    this.client.socket.write(toResponseText(response, headers), encoding, onSent);
   }
 }

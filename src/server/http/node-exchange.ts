@@ -202,7 +202,7 @@ class NodeExchange implements Exchange {
   readonly isFinal: boolean;
   heldBytes = 0;
   isPage = false;
-  readonly #connection: Connection;
+  readonly client: Connection;
   readonly #message: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #body: IncomingBody;
@@ -229,7 +229,7 @@ class NodeExchange implements Exchange {
     // node:http discards the bytes after a request for another protocol; bytes after a malformed head are ambiguous.
     this.isFinal =
       this.error !== undefined || !keepsAlive(head) || headers["upgrade"] !== undefined;
-    this.#connection = connection;
+    this.client = connection;
     this.#message = message;
     this.#response = response;
     this.#body = new IncomingBody(this, headers, connection.admission);
@@ -259,17 +259,9 @@ class NodeExchange implements Exchange {
   }
 
   fail(error: RequestError): void {
-    if (this.#response.headersSent) this.#connection.end();
+    if (this.#response.headersSent) this.client.end();
     this.#hasFailed = true;
     this.#body.end(error);
-  }
-
-  get givenUp(): RequestError | undefined {
-    return this.#connection.givenUp;
-  }
-
-  get signal(): AbortSignal {
-    return this.#connection.signal;
   }
 
   get isComplete(): boolean {
@@ -297,12 +289,12 @@ class NodeExchange implements Exchange {
   #drain(): void {
     this.#message.removeAllListeners("data").on("data", ({ length }: Buffer) => {
       this.#readBytes += length;
-      if (this.#readBytes > this.#maxDrainBytes) this.#connection.end();
+      if (this.#readBytes > this.#maxDrainBytes) this.client.end();
     });
   }
 
   evict(error: RequestError): void {
-    if (this.#response.headersSent) this.#connection.close();
+    if (this.#response.headersSent) this.client.close();
     else this.fail(error);
   }
 }
