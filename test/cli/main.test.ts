@@ -389,25 +389,23 @@ describe("wrong usage", () => {
   });
 });
 
-describe("colour", () => {
-  const wrong = ["create", "--id"];
-  it.each([
-    ["is on for a terminal", wrong, { terminals: allTerminals }, true],
-    ["is off in a pipe", wrong, {}, false],
-    ["is off with NO_COLOR", wrong, { terminals: allTerminals, env: { NO_COLOR: "1" } }, false],
-    ["is on with --color before the command", ["--color", ...wrong], {}, true],
-    [
-      "is off with --no-color after the command",
-      ["create", "--no-color", "--id"],
-      { terminals: allTerminals },
-      false,
-    ],
-    ["follows the last of several flags", ["--no-color", "create", "--color", "--id"], {}, true],
-  ])("%s", async (_rule, argv, options, isColored) => {
-    const { stderr } = await runCli(argv, options);
-    expect(stderr.includes("\u001b[31m")).toBe(isColored);
-    expect(stderr).toMatch(/error/);
-  });
+const wrong = ["create", "--id"];
+it.each([
+  ["is on for a terminal", wrong, { terminals: allTerminals }, true],
+  ["is off in a pipe", wrong, {}, false],
+  ["is off with NO_COLOR", wrong, { terminals: allTerminals, env: { NO_COLOR: "1" } }, false],
+  ["is on with --color before the command", ["--color", ...wrong], {}, true],
+  [
+    "is off with --no-color after the command",
+    ["create", "--no-color", "--id"],
+    { terminals: allTerminals },
+    false,
+  ],
+  ["follows the last of several flags", ["--no-color", "create", "--color", "--id"], {}, true],
+])("colour %s", async (_rule, argv, options, isColored) => {
+  const { stderr } = await runCli(argv, options);
+  expect(stderr.includes("\u001b[31m")).toBe(isColored);
+  expect(stderr).toMatch(/error/);
 });
 
 it("an unexpected error is reported as a bug with its stack", async () => {

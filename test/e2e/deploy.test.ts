@@ -46,21 +46,19 @@ interface Manifest {
   readonly spec: object;
 }
 
-describe("the container", () => {
-  it("starts again after a failure, with podman and with Compose", () => {
-    const [commands = ""] = readBlocks("Container", "sh");
-    expect(commands).toMatch(/^podman run .*--restart always/m);
-    const [compose = ""] = readBlocks("Container", "yaml");
-    const { services, volumes } = parse(compose) as {
-      services: Record<string, Readonly<Record<string, unknown>>>;
-      volumes: object;
-    };
-    expect(Object.keys(volumes)).toEqual(["plants"]);
-    expect(services["plants"]).toMatchObject({
-      restart: "always",
-      healthcheck: { test: ["CMD", "plantstore", "ping"] },
-      volumes: [`plants:${dataDirectory}`],
-    });
+it("the container starts again after a failure, with podman and with Compose", () => {
+  const [commands = ""] = readBlocks("Container", "sh");
+  expect(commands).toMatch(/^podman run .*--restart always/m);
+  const [compose = ""] = readBlocks("Container", "yaml");
+  const { services, volumes } = parse(compose) as {
+    services: Record<string, Readonly<Record<string, unknown>>>;
+    volumes: object;
+  };
+  expect(Object.keys(volumes)).toEqual(["plants"]);
+  expect(services["plants"]).toMatchObject({
+    restart: "always",
+    healthcheck: { test: ["CMD", "plantstore", "ping"] },
+    volumes: [`plants:${dataDirectory}`],
   });
 });
 

@@ -1,7 +1,7 @@
 /** Hostile, broken and slow clients of the built server affect only their own requests, and memory is bounded. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { listStored } from "../helpers/all-plants.ts";
 import { serveBinary } from "../helpers/binary-server.ts";
 import { getText } from "../helpers/get-text.ts";
@@ -62,22 +62,23 @@ async function start() {
   return { port, create, observe, stop };
 }
 
-describe("the server creates plants of other clients in bounded memory while", () => {
-  it.each<[count: number, what: string]>([
-    [3000, "send nothing"],
-    [500, "send their headers a byte at a time"],
-    [300, "send their body a byte at a time"],
-    [300, "continue a body after its rejection"],
-    [300, "stop before the end of a megabyte"],
-    [100, "never read their responses"],
-    [100, "send requests without end"],
-    [50, "nest a million levels"],
-    [50, "announce 10 GB and send a part"],
-    [50, "send chunks without end"],
-    [300, "send a compression bomb"],
-    [300, "send noise"],
-    [300, "reset their connections"],
-  ])("%i clients %s", async (count, what) => {
+it.each<[count: number, what: string]>([
+  [3000, "send nothing"],
+  [500, "send their headers a byte at a time"],
+  [300, "send their body a byte at a time"],
+  [300, "continue a body after its rejection"],
+  [300, "stop before the end of a megabyte"],
+  [100, "never read their responses"],
+  [100, "send requests without end"],
+  [50, "nest a million levels"],
+  [50, "announce 10 GB and send a part"],
+  [50, "send chunks without end"],
+  [300, "send a compression bomb"],
+  [300, "send noise"],
+  [300, "reset their connections"],
+])(
+  "the server creates plants of other clients in bounded memory while %i clients %s",
+  async (count, what) => {
     const server = await start();
     await server.create(0);
     const before = await server.observe();
@@ -91,8 +92,8 @@ describe("the server creates plants of other clients in bounded memory while", (
     expect(code).toBe(0);
     expect(names).toHaveLength(21);
     expect(log).not.toContain('"level":"error"');
-  });
-});
+  },
+);
 
 it("the server survives 1,000 clients that send creates of a megabyte and read no response, with a heap of 256 MB", async () => {
   const env = { PLANTSTORE_TOKEN: token, NODE_OPTIONS: "--max-old-space-size=256" };

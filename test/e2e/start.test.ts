@@ -13,14 +13,12 @@ import { runBinary, startBinary } from "../helpers/run-binary.ts";
 import { allTerminals, runCli } from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 
-describe("output that the build prepares", () => {
-  it("fits a narrow terminal", async () => {
-    const home = await createTemporaryDirectory();
-    const screen = await startSession("stty columns 50; $PLANTSTORE --help", home).finished;
-    const { stdout } = await runCli(["--help"], { terminals: allTerminals, columns: 50 });
-    expect(stdout).not.toBe((await runCli(["--help"])).stdout);
-    expect(screen).toContain(stdout.replaceAll("\n", "\r\n"));
-  });
+it("output that the build prepares fits a narrow terminal", async () => {
+  const home = await createTemporaryDirectory();
+  const screen = await startSession("stty columns 50; $PLANTSTORE --help", home).finished;
+  const { stdout } = await runCli(["--help"], { terminals: allTerminals, columns: 50 });
+  expect(stdout).not.toBe((await runCli(["--help"])).stdout);
+  expect(screen).toContain(stdout.replaceAll("\n", "\r\n"));
 });
 
 it("a command whose event loop ends before its work exits with 1", async () => {

@@ -134,45 +134,44 @@ describe("with closed streams,", () => {
   });
 });
 
-describe("the shell can pass", () => {
-  it.each(["two words", 'o\'clock "quoted"', "one\nline", "-rf", "*", "%s\\n", "ünï 🌱"])(
-    "a file and a directory called %j",
-    async (name) => {
-      const STORE = `sqlite:${join(home, name, `${name}.db`)}`;
-      const env = {
-        NAME: name,
-        STORE,
-        PLANTSTORE_TOKEN: "any-token",
-        PLANTSTORE_CONFIG_DIR: join(home, name),
-      };
-      await mkdir(join(home, name));
-      await writeFile(join(home, `${name}.json`), JSON.stringify({ id: 1, name }));
-      const { code, stdout, stderr } = await runShell(
-        `
-          # The function would run in a shell, which does not pass the signal to the server.
-          coproc exec "$NODE" "$BINARY" serve --port 0 --store "$STORE" 2>log
-          server=$COPROC_PID
-          read -r url <&"\${COPROC[0]}"
-          plantstore create --url "$url" -- "./$NAME.json" && plantstore get 1 --store "$STORE"
-          code=$?
-          kill $server; wait $server 2>/dev/null
-          exit $code
-        `,
-        env,
-      );
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      expect(parseLines(stdout)).toEqual([{ name }, { id: 1, name }]);
-    },
-  );
-});
+it.each(["two words", 'o\'clock "quoted"', "one\nline", "-rf", "*", "%s\\n", "ünï 🌱"])(
+  "the shell can pass a file and a directory called %j",
+  async (name) => {
+    const STORE = `sqlite:${join(home, name, `${name}.db`)}`;
+    const env = {
+      NAME: name,
+      STORE,
+      PLANTSTORE_TOKEN: "any-token",
+      PLANTSTORE_CONFIG_DIR: join(home, name),
+    };
+    await mkdir(join(home, name));
+    await writeFile(join(home, `${name}.json`), JSON.stringify({ id: 1, name }));
+    const { code, stdout, stderr } = await runShell(
+      `
+        # The function would run in a shell, which does not pass the signal to the server.
+        coproc exec "$NODE" "$BINARY" serve --port 0 --store "$STORE" 2>log
+        server=$COPROC_PID
+        read -r url <&"\${COPROC[0]}"
+        plantstore create --url "$url" -- "./$NAME.json" && plantstore get 1 --store "$STORE"
+        code=$?
+        kill $server; wait $server 2>/dev/null
+        exit $code
+      `,
+      env,
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(parseLines(stdout)).toEqual([{ name }, { id: 1, name }]);
+  },
+);
 
-describe("the locale", () => {
-  it.each(["C", "POSIX", "de_DE.ISO-8859-1"])("%s does not change names", async (LC_ALL) => {
+it.each(["C", "POSIX", "de_DE.ISO-8859-1"])(
+  "the locale %s does not change names",
+  async (LC_ALL) => {
     const STORE = await createSqliteStore([{ id: 1n, name: "ünï 🌱" }]);
     const { code, stdout } = await runShell("plantstore get 1 --store $STORE", { STORE, LC_ALL });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '{"id":1,"name":"ünï 🌱"}\n' });
-  });
-});
+  },
+);
 
 describe("a named pipe", () => {
   const plant = '{"id":1,"name":"fern"}\n';
@@ -354,20 +353,18 @@ describe("create --rejects", () => {
   });
 });
 
-describe("a bulk create that cannot connect", () => {
-  it.each(["http://plantstore.invalid", "http://127.0.0.1:1"])(
-    "to %s ends before the timeout of its requests",
-    async (url) => {
-      const lines = Array.from({ length: 2000 }, (_, id) => `{"id":${id},"name":"fern"}\n`);
-      await writeFile(join(home, "plants.ndjson"), lines.join(""));
-      const { code, stdout } = await runShell(
-        `plantstore create plants.ndjson --retry 0 --timeout 3600 --url ${url}`,
-        { PLANTSTORE_TOKEN: testToken },
-      );
-      expect({ code, stdout }).toEqual({ code: 6, stdout: "" });
-    },
-  );
-});
+it.each(["http://plantstore.invalid", "http://127.0.0.1:1"])(
+  "a bulk create that cannot connect to %s ends before the timeout of its requests",
+  async (url) => {
+    const lines = Array.from({ length: 2000 }, (_, id) => `{"id":${id},"name":"fern"}\n`);
+    await writeFile(join(home, "plants.ndjson"), lines.join(""));
+    const { code, stdout } = await runShell(
+      `plantstore create plants.ndjson --retry 0 --timeout 3600 --url ${url}`,
+      { PLANTSTORE_TOKEN: testToken },
+    );
+    expect({ code, stdout }).toEqual({ code: 6, stdout: "" });
+  },
+);
 
 describe("on a terminal with few lines, help shows a topic", () => {
   it.each([

@@ -232,19 +232,17 @@ describe("the first malformed byte ends values that are not on lines", () => {
   });
 });
 
-describe("a record is complete", () => {
-  it.each<[what: string, first: string, last: string]>([
-    ["with the end of its line", a, "\n"],
-    ["with the end of its line, after blanks", `${a} \r`, "\n"],
-    ["with its last bracket, in an array", `[${a.slice(0, -1)}`, "}"],
-    ["with its last bracket, in an array on lines", `[\n${prettyA.slice(0, -1)}`, "}"],
-    ["with its last bracket, when it is on lines", prettyA.slice(0, -1), "}"],
-    ["with the beginning of the next one on the first line", a, "{"],
-  ])("%s", (_what, first, last) => {
-    const reader = createReader();
-    expect([...reader.push(Buffer.from(first))]).toHaveLength(0);
-    expect([...reader.push(Buffer.from(last))]).toHaveLength(1);
-  });
+it.each<[what: string, first: string, last: string]>([
+  ["with the end of its line", a, "\n"],
+  ["with the end of its line, after blanks", `${a} \r`, "\n"],
+  ["with its last bracket, in an array", `[${a.slice(0, -1)}`, "}"],
+  ["with its last bracket, in an array on lines", `[\n${prettyA.slice(0, -1)}`, "}"],
+  ["with its last bracket, when it is on lines", prettyA.slice(0, -1), "}"],
+  ["with the beginning of the next one on the first line", a, "{"],
+])("a record is complete %s", (_what, first, last) => {
+  const reader = createReader();
+  expect([...reader.push(Buffer.from(first))]).toHaveLength(0);
+  expect([...reader.push(Buffer.from(last))]).toHaveLength(1);
 });
 
 describe("an input", () => {

@@ -9,57 +9,53 @@ const linux = { platform: "linux", homeDirectory: "/home/fern" } as const;
 const macos = { platform: "darwin", homeDirectory: "/Users/fern" } as const;
 const windows = { platform: "win32", homeDirectory: "C:\\Users\\fern" } as const;
 
-describe("the configuration directory", () => {
-  const inHome = "/home/fern/.config/plantstore";
-  const inProfile = "C:\\Users\\fern\\AppData\\Roaming\\plantstore\\Config";
+const inHome = "/home/fern/.config/plantstore";
+const inProfile = "C:\\Users\\fern\\AppData\\Roaming\\plantstore\\Config";
 
-  it.each<[rule: string, System, env: DirectoryIo["env"], directory: string]>([
-    ["on Linux", linux, {}, inHome],
-    ["on macOS", macos, {}, "/Users/fern/Library/Preferences/plantstore"],
-    ["on Windows", windows, { APPDATA: "D:\\Roaming" }, "D:\\Roaming\\plantstore\\Config"],
-    ["on Windows without APPDATA", windows, {}, inProfile],
-    ["of XDG", linux, { XDG_CONFIG_HOME: "/xdg" }, "/xdg/plantstore"],
-    ["of XDG also on macOS", macos, { XDG_CONFIG_HOME: "/xdg" }, "/xdg/plantstore"],
-    ["is not that of XDG when it is relative", linux, { XDG_CONFIG_HOME: "xdg" }, inHome],
-    ["is not that of XDG when it is empty", linux, { XDG_CONFIG_HOME: "" }, inHome],
-    [
-      "is PLANTSTORE_CONFIG_DIR rather than that of XDG",
-      linux,
-      { PLANTSTORE_CONFIG_DIR: "/own", XDG_CONFIG_HOME: "/xdg" },
-      "/own",
-    ],
-    [
-      "is not PLANTSTORE_CONFIG_DIR when that is empty",
-      linux,
-      { PLANTSTORE_CONFIG_DIR: "", XDG_CONFIG_HOME: "/xdg" },
-      "/xdg/plantstore",
-    ],
-  ])("%s", (_rule, system, env, directory) => {
-    expect(findConfigDirectory({ ...system, env })).toBe(directory);
-  });
+it.each<[rule: string, System, env: DirectoryIo["env"], directory: string]>([
+  ["on Linux", linux, {}, inHome],
+  ["on macOS", macos, {}, "/Users/fern/Library/Preferences/plantstore"],
+  ["on Windows", windows, { APPDATA: "D:\\Roaming" }, "D:\\Roaming\\plantstore\\Config"],
+  ["on Windows without APPDATA", windows, {}, inProfile],
+  ["of XDG", linux, { XDG_CONFIG_HOME: "/xdg" }, "/xdg/plantstore"],
+  ["of XDG also on macOS", macos, { XDG_CONFIG_HOME: "/xdg" }, "/xdg/plantstore"],
+  ["is not that of XDG when it is relative", linux, { XDG_CONFIG_HOME: "xdg" }, inHome],
+  ["is not that of XDG when it is empty", linux, { XDG_CONFIG_HOME: "" }, inHome],
+  [
+    "is PLANTSTORE_CONFIG_DIR rather than that of XDG",
+    linux,
+    { PLANTSTORE_CONFIG_DIR: "/own", XDG_CONFIG_HOME: "/xdg" },
+    "/own",
+  ],
+  [
+    "is not PLANTSTORE_CONFIG_DIR when that is empty",
+    linux,
+    { PLANTSTORE_CONFIG_DIR: "", XDG_CONFIG_HOME: "/xdg" },
+    "/xdg/plantstore",
+  ],
+])("the configuration directory %s", (_rule, system, env, directory) => {
+  expect(findConfigDirectory({ ...system, env })).toBe(directory);
 });
 
-describe("the data directory", () => {
-  it.each<[rule: string, System, env: DirectoryIo["env"], directory: string]>([
-    ["on Linux", linux, {}, "/home/fern/.local/share/plantstore"],
-    ["on macOS", macos, {}, "/Users/fern/Library/Application Support/plantstore"],
-    ["on Windows", windows, { LOCALAPPDATA: "D:\\Local" }, "D:\\Local\\plantstore\\Data"],
-    [
-      "on Windows without LOCALAPPDATA",
-      windows,
-      {},
-      "C:\\Users\\fern\\AppData\\Local\\plantstore\\Data",
-    ],
-    ["of XDG", linux, { XDG_DATA_HOME: "/xdg" }, "/xdg/plantstore"],
-    [
-      "is PLANTSTORE_DATA_DIR rather than that of XDG",
-      linux,
-      { PLANTSTORE_DATA_DIR: "/own", XDG_DATA_HOME: "/xdg" },
-      "/own",
-    ],
-  ])("%s", (_rule, system, env, directory) => {
-    expect(findDataDirectory({ ...system, env })).toBe(directory);
-  });
+it.each<[rule: string, System, env: DirectoryIo["env"], directory: string]>([
+  ["on Linux", linux, {}, "/home/fern/.local/share/plantstore"],
+  ["on macOS", macos, {}, "/Users/fern/Library/Application Support/plantstore"],
+  ["on Windows", windows, { LOCALAPPDATA: "D:\\Local" }, "D:\\Local\\plantstore\\Data"],
+  [
+    "on Windows without LOCALAPPDATA",
+    windows,
+    {},
+    "C:\\Users\\fern\\AppData\\Local\\plantstore\\Data",
+  ],
+  ["of XDG", linux, { XDG_DATA_HOME: "/xdg" }, "/xdg/plantstore"],
+  [
+    "is PLANTSTORE_DATA_DIR rather than that of XDG",
+    linux,
+    { PLANTSTORE_DATA_DIR: "/own", XDG_DATA_HOME: "/xdg" },
+    "/own",
+  ],
+])("the data directory %s", (_rule, system, env, directory) => {
+  expect(findDataDirectory({ ...system, env })).toBe(directory);
 });
 
 describe("without a home directory", () => {

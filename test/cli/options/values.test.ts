@@ -28,33 +28,31 @@ function createIo(env: Readonly<Record<string, string>> = {}): Io {
   return io as Io;
 }
 
-describe("serve, by default,", () => {
-  it("listens on 127.0.0.1:7526 and keeps plants in the data directory", () => {
-    expect(toServeOptions({}, createIo())).toEqual({
-      host: "127.0.0.1",
-      port: 7526,
-      socketPath: undefined,
-      tls: undefined,
-      basePath: "",
-      maxBodyBytes: 1_048_576,
-      maxInflight: 4096,
-      maxConnections: 10_000,
-      requestTimeoutMs: 60_000,
-      idleTimeoutMs: 75_000,
-      drainMs: 0,
-      shutdownTimeoutMs: 10_000,
-      operations: "create",
-      onConflict: "reject",
-      seeds: [],
-      statusMode: "contract",
-      docs: true,
-      corsOrigins: [],
-      store: "sqlite:/home/fern/.local/share/plantstore/plants.db",
-      storeKind: "file",
-      metricsAddress: undefined,
-      logFormat: "json",
-      logLevel: "info",
-    });
+it("serve, by default, listens on 127.0.0.1:7526 and keeps plants in the data directory", () => {
+  expect(toServeOptions({}, createIo())).toEqual({
+    host: "127.0.0.1",
+    port: 7526,
+    socketPath: undefined,
+    tls: undefined,
+    basePath: "",
+    maxBodyBytes: 1_048_576,
+    maxInflight: 4096,
+    maxConnections: 10_000,
+    requestTimeoutMs: 60_000,
+    idleTimeoutMs: 75_000,
+    drainMs: 0,
+    shutdownTimeoutMs: 10_000,
+    operations: "create",
+    onConflict: "reject",
+    seeds: [],
+    statusMode: "contract",
+    docs: true,
+    corsOrigins: [],
+    store: "sqlite:/home/fern/.local/share/plantstore/plants.db",
+    storeKind: "file",
+    metricsAddress: undefined,
+    logFormat: "json",
+    logLevel: "info",
   });
 });
 

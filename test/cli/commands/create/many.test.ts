@@ -989,28 +989,20 @@ describe("an input in another format than the flags", () => {
   });
 });
 
-describe("contradicting or invalid options are rejected", () => {
-  it.each([
-    [["--delimiter", ";;", "-"], /--delimiter must be tab, or one ASCII character/],
-    [["--delimiter", '"', "-"], /--delimiter must be tab, or one ASCII character/],
-    [["--delimiter", "\\t", "-"], /or one ASCII character other than a quote \(got "\\t"\)/],
-    [
-      ["--id", "1", "--name", "a", "--fail-fast", "--dry-run"],
-      /--fail-fast is for files and standard input, not for --id\/--name\/--tag/,
-    ],
-    [["--id", "1", "--name", "a", "--csv"], /^error: --csv is for files/],
-    [["--id", "1", "--name", "a", "--rejects", "x"], /^error: --rejects is for files/],
-    [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
-    [
-      ["--rejects", "-", "-"],
-      /--rejects must be a file, because stdout has the results \(got "-"\)/,
-    ],
-    [
-      ["--concurrency", "0", "-"],
-      /--concurrency must be a whole number from 1 to 1024 \(got "0"\)/,
-    ],
-    [["--from-line", "0", "-"], /--from-line must be a line number, at least 1/],
-  ])("%j", async (args, message) => {
-    expect(await runCli(["create", ...args], { server })).toExit(2, message);
-  });
+it.each([
+  [["--delimiter", ";;", "-"], /--delimiter must be tab, or one ASCII character/],
+  [["--delimiter", '"', "-"], /--delimiter must be tab, or one ASCII character/],
+  [["--delimiter", "\\t", "-"], /or one ASCII character other than a quote \(got "\\t"\)/],
+  [
+    ["--id", "1", "--name", "a", "--fail-fast", "--dry-run"],
+    /--fail-fast is for files and standard input, not for --id\/--name\/--tag/,
+  ],
+  [["--id", "1", "--name", "a", "--csv"], /^error: --csv is for files/],
+  [["--id", "1", "--name", "a", "--rejects", "x"], /^error: --rejects is for files/],
+  [["--rejects", "", "-"], /--rejects must be a file, .*\(got ""\)/],
+  [["--rejects", "-", "-"], /--rejects must be a file, because stdout has the results \(got "-"\)/],
+  [["--concurrency", "0", "-"], /--concurrency must be a whole number from 1 to 1024 \(got "0"\)/],
+  [["--from-line", "0", "-"], /--from-line must be a line number, at least 1/],
+])("contradicting or invalid options are rejected: %j", async (args, message) => {
+  expect(await runCli(["create", ...args], { server })).toExit(2, message);
 });
