@@ -59,8 +59,7 @@ describe("login", () => {
     const files = [toTokenFile(directory, new URL(server.url).origin), toSettingsFile(directory)];
     const modes = await Promise.all(files.map(async (file) => (await stat(file)).mode & 0o777));
     expect(modes).toEqual([0o600, 0o600]);
-    const created = await run(["create", "--id", "1", "--name", "fern"]);
-    expect(created).toEqual({ exitCode: 0, stdout: '{"name":"fern"}\n', stderr: "" });
+    expect(await run(["create", "--id", "1", "--name", "fern"])).toPrint('{"name":"fern"}\n');
   });
 
   it("saves tokens of several servers: the last one is the default, and --url selects another", async () => {
@@ -77,10 +76,8 @@ describe("login", () => {
   it("asks for the token on a terminal, and does not show it", async () => {
     await using server = await startServer();
     const stdin = new PassThrough();
-    const terminal = startCli(
-      ["login", "--url", server.url],
-      withDirectory({ stdin, terminals: allTerminals }),
-    );
+    const options = withDirectory({ stdin, terminals: allTerminals });
+    const terminal = startCli(["login", "--url", server.url], options);
     await terminal.saw(`Token for ${server.url} (it is not shown): `);
     stdin.write(`${testToken}\n`);
     expect((await terminal.finished).exitCode).toBe(0);
@@ -269,14 +266,11 @@ describe("login", () => {
     await expectNothingSaved(server.url);
   });
 
-  it("rejects a URL as an argument, with advice", async () => {
-    const result = await run(["login", "http://127.0.0.1:7526"]);
-    expect(result).toExit(2, containing("error: select the server with --url URL; for a token, "));
-  });
-
-  it("rejects --token with advice", async () => {
-    const result = await run(["login", "--token", testToken]);
-    expect(result).toExit(2, containing('run "plantstore login", which asks for it'));
+  it.each([
+    [["http://127.0.0.1:7526"], "error: select the server with --url URL; for a token, "],
+    [["--token", testToken], 'run "plantstore login", which asks for it'],
+  ])("rejects %j with advice", async (args, advice) => {
+    expect(await run(["login", ...args])).toExit(2, containing(advice));
   });
 });
 
@@ -346,10 +340,8 @@ describe("logout", () => {
     await login(server.url, testToken);
     expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
     for (let round = 0; round < 2; round += 1) {
-      const message =
-        "not logged in: nothing was removed\n" +
-        `tokens are still saved for ${local}: "plantstore logout --url URL" removes one\n`;
-      expect(await run(["logout"])).toExit(0, message);
+      const message = `not logged in: nothing was removed\ntokens are still saved for ${local}: `;
+      expect(await run(["logout"])).toExit(0, containing(message));
     }
     expect(readSavedToken(directory, local)).toBeDefined();
     await login(server.url, testToken);
@@ -374,10 +366,10 @@ describe("logout", () => {
   });
 
   it("reports that there is no login, and warns about variables that are still set", async () => {
-    const message =
-      "not logged in: nothing was removed\n" +
-      "no token is saved on this machine\n" +
-      "warning: PLANTSTORE_TOKEN is still set\n";
+    const message = `not logged in: nothing was removed
+no token is saved on this machine
+warning: PLANTSTORE_TOKEN is still set
+`;
     expect(await run(["logout"], { env: { PLANTSTORE_TOKEN: "x" } })).toExit(0, message);
   });
 

@@ -204,10 +204,10 @@ describe("status checks directories, and", () => {
       await chmod(path, mode);
     }
     const { find } = await examine();
-    for (const [subject, path] of [
-      ["config", configDirectory],
-      ["data", dataDirectory],
-    ] as const) {
+    for (const [subject, path] of Object.entries({
+      config: configDirectory,
+      data: dataDirectory,
+    })) {
       expect(find(subject)).toContain(`${path} can be ${problem}: run "chmod 700 ${path}"`);
     }
   });
@@ -358,23 +358,21 @@ describe("the output of status", () => {
   it("has colour only on a terminal", async () => {
     const options = { home, env: { PLANTSTORE_URL: closedUrl }, terminals: allTerminals };
     expect((await runCli(["status"], options)).stdout).toContain("\u001b[");
-    expect((await runCli(["status"], { ...options, terminals: {} })).stdout).not.toContain(
-      "\u001b[",
-    );
+    const piped = await runCli(["status"], { ...options, terminals: {} });
+    expect(piped.stdout).not.toContain("\u001b[");
   });
 
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("ends on %s during the wait for a server", async (signal, exitCode) => {
-    let connected = (): void => {};
-    const connection = new Promise<void>((resolve) => (connected = resolve));
-    const url = await openRawServer(() => connected());
+    const url = await openRawServer(() => expect(run.signal(signal)).toBe(true));
     const run = startCli(["status"], { home, server: { url } });
-    await connection;
-    expect(run.signal(signal)).toBe(true);
-    const result = await run.finished;
-    expect(result).toExit(exitCode, `error: stopped by ${signal}\n`, /^ok +plantstore /);
+    expect(await run.finished).toExit(
+      exitCode,
+      `error: stopped by ${signal}\n`,
+      /^ok +plantstore /,
+    );
   });
 });
 

@@ -56,10 +56,8 @@ describe("a Plant", () => {
     const plant = await createWith(json(200, '{"name":"a"}'), {}, ["--quiet"]);
     expect(plant).toPrint("");
     const error = await createWith(errorResponse(40900), {}, ["--quiet"]);
-    expect(error).toMatchObject({
-      exitCode: 5,
-      stdout: '{"error":40900,"message":"message of 40900"}\n',
-    });
+    const output = '{"error":40900,"message":"message of 40900"}\n';
+    expect(error).toMatchObject({ exitCode: 5, stdout: output });
   });
 
   it.each([
@@ -108,11 +106,9 @@ describe("an Error", () => {
   });
 
   it("of an invalid plant is a line with its status with --json", async () => {
-    const { exitCode, stdout } = await runCli(["create", "--id", "x", "--name", "a", "--json"]);
-    expect(exitCode).toBe(3);
-    expect(stdout).toMatch(
-      /^\{"status":"rejected","error":\{"error":42202,"message":"[^\n]*"\}\}\n$/,
-    );
+    const result = await runCli(["create", "--id", "x", "--name", "a", "--json"]);
+    const line = /^\{"status":"rejected","error":\{"error":42202,"message":"[^\n]*"\}\}\n$/;
+    expect(result).toExit(3, containing("error 42202: "), line);
   });
 
   it.each([40100, 40101, 40102, 40103])("%i names where the token came from", async (error) => {
@@ -149,10 +145,8 @@ describe("an Error", () => {
     expect(rejected.stderr).toBe(
       `Server: ${rejected.url}\nerror 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it\n`,
     );
-    const redirected = await createWith(errorResponse(40102), {
-      ...options,
-      terminals: { stderr: true },
-    });
+    const onlyErrors = { ...options, terminals: { stderr: true } };
+    const redirected = await createWith(errorResponse(40102), onlyErrors);
     expect(redirected.stderr).toContain("message of 40102");
     // Without advice, stderr repeats the message.
     const unknown = await createWith(errorResponse(49999), options);
@@ -200,10 +194,9 @@ describe("a limit of a proxy", () => {
 describe("an unavailable plant store", () => {
   it("is a line with its status with --json, and a sentence on stderr", async () => {
     const url = await findClosedUrl();
-    const { exitCode, stdout, stderr } = await createAt(url, ["--json", "--retry", "0"]);
-    expect(exitCode).toBe(6);
-    expect(stdout).toMatch(/^\{"id":1,"status":"failed","error":\{"message":"cannot connect to /);
-    expect(stderr).toMatch(/^error: cannot connect to /);
+    const line = /^\{"id":1,"status":"failed","error":\{"message":"cannot connect to /;
+    const result = await createAt(url, ["--json", "--retry", "0"]);
+    expect(result).toExit(6, /^error: cannot connect to /, line);
   });
 
   it("is reported with the next step after three attempts", async () => {
