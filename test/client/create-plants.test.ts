@@ -69,22 +69,11 @@ function start(
   });
 }
 
-interface Outcome {
-  readonly item: TestItem;
-  readonly result: ItemResult;
-}
+type Collected = Awaited<ReturnType<typeof run>>;
 
-interface Collected {
-  /** Items with a result. */
-  readonly outcomes: Outcome[];
-  /** Lines of items without a result. */
-  readonly unknown: number[];
-  readonly error: unknown;
-}
-
-/** Runs to the end. @returns all outcomes, and the error of the run */
-async function run(...args: Parameters<typeof start>): Promise<Collected> {
-  const outcomes: Outcome[] = [];
+/** Runs to the end. @returns items with a result, the lines of items without one, and the error of the run */
+async function run(...args: Parameters<typeof start>) {
+  const outcomes: { item: TestItem; result: ItemResult }[] = [];
   const unknown: number[] = [];
   let error: unknown;
   try {

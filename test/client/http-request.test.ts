@@ -50,10 +50,11 @@ it("a request whose signal is already aborted is not sent", async () => {
 
 const plant = '{"name":"fern"}';
 
+const send = (url: string, body = "{}") => post({ url, headers: {}, body, timeoutMs: 10_000 });
+
 /** Sends a request to a server that responds with any bytes. */
 async function getResponse(bytes: string) {
-  const url = await openRawServer((socket) => socket.once("data", () => socket.write(bytes)));
-  return post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  return send(await openRawServer((socket) => socket.once("data", () => socket.write(bytes))));
 }
 
 const head = `HTTP/1.1 200 OK\r\nContent-Length: ${plant.length}\r\n`;
@@ -73,7 +74,7 @@ it.each<[what: string, bytes: string]>([
 it("a response without a length ends with its connection", async () => {
   const bytes = `HTTP/1.1 200 OK\r\n\r\n${plant}`;
   const url = await openRawServer((socket) => socket.once("data", () => socket.end(bytes)));
-  const { body } = await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 });
+  const { body } = await send(url);
   expect(body.toString()).toBe(plant);
 });
 
@@ -84,9 +85,7 @@ it("an unexpected upgrade is a response, and its connection is closed", async ()
     closed = once(socket, "close");
     socket.once("data", () => socket.write(bytes));
   });
-  expect(await post({ url, headers: {}, body: "{}", timeoutMs: 10_000 })).toMatchObject({
-    status: 101,
-  });
+  expect(await send(url)).toMatchObject({ status: 101 });
   await closed;
 });
 
@@ -101,14 +100,14 @@ it("a response that arrives before the end of a large request is read", async ()
     socket.resume().write(`${head}\r\n${plant}`);
   });
   const body = "x".repeat(8 * 1024 * 1024);
-  const response = await post({ url, headers: {}, body, timeoutMs: 10_000 });
+  const response = await send(url, body);
   expect(response.body.toString()).toBe(plant);
 });
 
 it("a body is sent byte for byte, with its length", async () => {
   const { url, requests } = await openScriptedServer(json(200, plant));
   const body = '{"name":"m\u00f6nstera \u{1f331}"}';
-  await post({ url, headers: {}, body, timeoutMs: 10_000 });
+  await send(url, body);
   expect(requests).toMatchObject([
     { body, headers: { "content-length": String(Buffer.byteLength(body)) } },
   ]);
@@ -121,10 +120,10 @@ describe("openKeptConnection", () => {
       sockets.add(response.req.socket);
       response.end("a");
     });
-    const { post: send, close } = openKeptConnection(url);
+    const { post: sendKept, close } = openKeptConnection(url);
     const request = { method: "GET", url, headers: {}, body: "", timeoutMs: 5000 } as const;
-    await Promise.all([send(request), send(request)]);
-    expect((await send(request)).wasRepeated).toBeUndefined();
+    await Promise.all([sendKept(request), sendKept(request)]);
+    expect((await sendKept(request)).wasRepeated).toBeUndefined();
     expect(requests).toHaveLength(3);
     const [socket] = sockets;
     expect(sockets.size).toBe(1);
@@ -138,10 +137,10 @@ describe("openKeptConnection", () => {
       if (requests.length === 2) response.destroy();
       else response.end("a");
     });
-    const { post: send, close } = openKeptConnection(url);
+    const { post: sendKept, close } = openKeptConnection(url);
     const request = { method: "GET", url, headers: {}, body: "", timeoutMs: 5000 } as const;
-    await send(request);
-    expect(await send(request)).toMatchObject({ status: 200, wasRepeated: true });
+    await sendKept(request);
+    expect(await sendKept(request)).toMatchObject({ status: 200, wasRepeated: true });
     await close();
   });
 });

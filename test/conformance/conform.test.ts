@@ -9,7 +9,13 @@ import { openRawServer } from "../client/scripted-server.ts";
 import { createCertificate } from "../helpers/certificate.ts";
 import { startNaiveServer } from "../helpers/naive-server.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
-import { allTerminals, type CliOptions, parseLines, startCli } from "../helpers/run-cli.ts";
+import {
+  allTerminals,
+  type CliOptions,
+  containing,
+  parseLines,
+  startCli,
+} from "../helpers/run-cli.ts";
 import { createTemporaryDirectory } from "../helpers/temporary-directory.ts";
 import { runConform } from "./conform.ts";
 import { rules } from "./rules.ts";
@@ -105,12 +111,8 @@ describe("with a plant store, conform", () => {
 
   it("asks for confirmation on a terminal, and writes nothing without a yes", async () => {
     const args = ["--url", server.url, "--first-id", "555000000000000"];
-    const { exitCode, stderr, stdout } = await run(args, {
-      terminals: allTerminals,
-      stdin: "no\n",
-    });
-    expect(stderr).toMatch(/Continue\? \[y\/N\] [^]*not confirmed: no plant was sent\n$/);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    const result = await run(args, { terminals: allTerminals, stdin: "no\n" });
+    expect(result).toExit(2, /Continue\? \[y\/N\] [^]*not confirmed: no plant was sent\n$/);
     expect(await server.store.get(555_000_000_000_000n)).toBeUndefined();
   });
 
@@ -134,15 +136,12 @@ describe("with a plant store, conform", () => {
       "conform writes plants to http://a that the service cannot delete: pass --yes to confirm\n",
     ],
   ])("exits with 2 for %s: %s", async (args, problem) => {
-    const { exitCode, stdout, stderr } = await run(args.split(" "));
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain(`error: ${problem}`);
+    expect(await run(args.split(" "))).toExit(2, containing(`error: ${problem}`));
   });
 
   it("prints its options with --help", async () => {
-    const { exitCode, stdout } = await run(["--help"]);
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^usage: npm run conform -- --url URL .*\n[^]* --json /);
+    const usage = /^usage: npm run conform -- --url URL .*\n[^]* --json /;
+    expect(await run(["--help"])).toPrint(usage);
   });
 
   it("reads the token from a file, or from standard input", async () => {
@@ -161,12 +160,9 @@ describe("with a plant store, conform", () => {
     await writeFile(cacert, certificate.cert);
     const args = ["--url", other.url, "--yes"];
     expect(await run([...args, "--cacert", cacert])).toMatchObject({ exitCode: 0 });
-    const untrusted = await run(args);
-    expect(untrusted).toMatchObject({ exitCode: 7, stdout: "" });
-    expect(untrusted.stderr).toContain("is not signed by a trusted authority");
+    expect(await run(args)).toExit(7, containing("is not signed by a trusted authority"));
     const unreadable = await run([...args, "--cacert", `${cacert}.old`]);
-    expect(unreadable).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(unreadable.stderr).toContain(".old does not exist");
+    expect(unreadable).toExit(2, containing(".old does not exist"));
   });
 
   it.each(["", "/v1"])("tests a server behind a Unix socket, base path %j", async (basePath) => {
@@ -191,10 +187,9 @@ describe("with a plant store, conform", () => {
     const args = ["--url", server.url, "--yes"];
     expect(await run(args, { env: {} })).toMatchObject({ exitCode: 4, stdout: "" });
     const rejected = await run(args, { env: { PLANTSTORE_TOKEN: "wrong" } });
-    expect(rejected).toMatchObject({ exitCode: 4, stdout: "" });
-    expect(rejected.stderr).toMatch(
-      /rejected the token: .* \(the token came from PLANTSTORE_TOKEN\)/,
-    );
+    const source = "(the token came from PLANTSTORE_TOKEN)";
+    expect(rejected).toExit(4, containing(source));
+    expect(rejected.stderr).toContain("rejected the token: ");
   });
 
   it("does not print a token that the server repeats in its rejection", async () => {
@@ -289,9 +284,7 @@ describe("with a hostile server, conform", () => {
   ])("that %s exits with 6", async (_what, onConnection) => {
     const url = await openRawServer(onConnection);
     const args = ["--url", url, "--yes", "--timeout", "0.3"];
-    const { exitCode, stdout, stderr } = await run(args);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: "" });
-    expect(stderr).toContain("no HTTP response");
+    expect(await run(args)).toExit(6, containing("no HTTP response"));
   });
 
   it.each<[what: string, onConnection: (socket: Socket) => void]>([

@@ -6,6 +6,7 @@ import type { NewPlant } from "../../src/core/plant.ts";
 import { Admission } from "../../src/server/admission.ts";
 import { PageQueue } from "../../src/server/page-queue.ts";
 import type { ServerRequest } from "../../src/server/request.ts";
+import { openStore } from "../../src/store/open-store.ts";
 import { toStatusResponse } from "../../src/server/response.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 import { type RawConnection, sendRaw } from "../helpers/raw-http.ts";
@@ -23,7 +24,7 @@ async function startHeldPages(options: Parameters<typeof startServer>[0] = {}) {
     new Promise<readonly NewPlant[]>((resolve) => {
       reads.push({ after: Number(afterId), end: () => resolve([]) });
     });
-  const { store } = await startServer();
+  const store = await openStore("memory:");
   const server = await startServer({
     operations: "all",
     store: { ...store, listCommitted },
@@ -114,7 +115,7 @@ it("does not read the page of a client that has left while it waited", async () 
 });
 
 it("does not read the page of a token that was revoked while it waited", async () => {
-  const { store } = await startServer();
+  const store = await openStore("memory:");
   const digest = digestToken("chosen");
   await store.addToken({ digest, prefix: "", name: "", issuedAtMs: 0 });
   const authenticator = createAuthenticator(store, { ownToken: testToken });

@@ -15,6 +15,7 @@ import type {
 } from "../../src/core/store.ts";
 import { createGroupCommitStore } from "../../src/store/group-commit.ts";
 import { readPlantPages } from "../../src/store/pages.ts";
+import { listAll } from "../helpers/all-plants.ts";
 import { anyPlant, expectSameMembers, toDifferentPlants } from "../helpers/any-plant.ts";
 import type { OnEnd } from "../helpers/temporary-directory.ts";
 import { toEntries } from "./entries.ts";
@@ -71,8 +72,7 @@ export type Open = () => Promise<StoreEngine>;
 
 /** Reads everything of a store. */
 async function readAll(store: Pick<PlantStore, "list" | "count" | "listTokens">) {
-  const plants: NewPlant[] = [];
-  for await (const page of readPlantPages(store, { limit: Infinity })) plants.push(...page);
+  const plants = await listAll(store);
   return { plants, count: await store.count({}), tokens: await store.listTokens() };
 }
 

@@ -120,16 +120,9 @@ describe("an engine whose standby is stopped", () => {
     const { engine } = await openStore(primary.url, shortLimits);
     await stopStandby();
     for (let call = 0; call < 3; call++) await engine.commit([fern]).catch(() => undefined);
-    await vi.waitFor(
-      async () => {
-        const rows = await runSql(
-          primary.url,
-          "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'plantstore'",
-        );
-        expect(rows).toEqual([]);
-      },
-      { timeout: 30_000, interval: 500 },
-    );
+    const waiting =
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'plantstore'";
+    await expect.poll(() => runSql(primary.url, waiting), { timeout: 30_000 }).toEqual([]);
   });
 
   it("continues when the standby is back", async () => {
@@ -141,13 +134,10 @@ describe("an engine whose standby is stopped", () => {
       await standby.start();
       await waitUntilReplicated();
     }
-    await vi.waitFor(() => expect(engine.checkWritable()).resolves.toBeUndefined(), {
-      timeout: 30_000,
-    });
-    await vi.waitFor(
-      async () => expect((await engine.commit([fern]))[0]).toMatch(/^(?:created|unchanged)$/),
-      { timeout: 30_000 },
-    );
+    const check = () => engine.checkWritable().catch((error: unknown) => error);
+    await expect.poll(check, { timeout: 30_000 }).toBeUndefined();
+    const commit = async () => (await engine.commit([fern]).catch(String))[0];
+    await expect.poll(commit, { timeout: 30_000 }).toMatch(/^(?:created|unchanged)$/);
   });
 });
 

@@ -5,19 +5,13 @@ import { type StoreConnection, createConnection } from "../../../src/store/sqlit
 import { prepareDatabaseFile } from "../../../src/store/sqlite/store-file.ts";
 import { openDatabase } from "../../../src/store/sqlite/database.ts";
 import { packEntries } from "../../../src/store/sqlite/rows.ts";
-import { type SqliteDatabase, toStoreError } from "../../../src/store/sqlite/driver.ts";
+import { toStoreError } from "../../../src/store/sqlite/driver.ts";
 import { toEntry } from "../entries.ts";
 import { connect, createPath, provider } from "./stores.ts";
 
 const large = "x".repeat(100_000);
 
-interface Opened {
-  readonly path: string;
-  readonly database: SqliteDatabase;
-  readonly connection: StoreConnection;
-}
-
-async function open(sqlite = provider): Promise<Opened> {
+async function open(sqlite = provider) {
   const path = await createPath();
   prepareDatabaseFile(path, false);
   const database = openDatabase(sqlite, path);
@@ -82,7 +76,7 @@ describe("a commit whose flush fails with an I/O error", () => {
 
 describe("a database without room", () => {
   /** Opens a database that may grow by a few pages only. */
-  async function openSmall(): Promise<Opened> {
+  async function openSmall() {
     const opened = await open();
     opened.database.exec("PRAGMA max_page_count = 10");
     return opened;
