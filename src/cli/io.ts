@@ -1,5 +1,5 @@
 /** Streams, environment and signals of a command, as one value. The only file that uses `process`. */
-import { createReadStream, fstatSync, write } from "node:fs";
+import { fstatSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
@@ -101,9 +101,9 @@ export function createProcessIo(): Io {
     stream.on("error", () => {});
   }
   return {
-    // A getter, because Node opens the input on first use. It takes a directory for an empty input; reading it fails.
+    // A getter, because Node opens the input on first use.
     get stdin() {
-      return isDirectory(0) ? createReadStream("", { fd: 0 }) : process.stdin;
+      return process.stdin;
     },
     stdout: process.stdout,
     get isPiped() {
@@ -182,14 +182,6 @@ function readOpenFilesLimit(): number {
 function isPipe(descriptor: number): boolean {
   const stats = fstatSync(descriptor);
   return stats.isFIFO() || stats.isSocket();
-}
-
-function isDirectory(descriptor: number): boolean {
-  try {
-    return fstatSync(descriptor).isDirectory();
-  } catch {
-    return false; // Closed.
-  }
 }
 
 function findHomeDirectory(): string | undefined {
