@@ -236,8 +236,6 @@ export function toTooLarge({ maxBytes }: InputBytes): RecordContent {
 export interface RecordContent extends PlantReading {
   /** True if the text breaks the syntax of the format, so that the end of the record is uncertain. */
   readonly isMalformed?: true;
-  /** Column of a table with a text that other programs write for a missing value, such as `NULL`. */
-  readonly nullColumn?: string;
 }
 
 export interface PlantRecord {

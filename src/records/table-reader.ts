@@ -37,8 +37,6 @@ interface Row {
 const knownDelimiters = [",", ";", "\t", "|"];
 /** The line that tells Excel the delimiter. */
 const delimiterLine = /^"?sep=.?"?$/i;
-/** The text of other programs for a missing value. */
-const nullText = /^(?:NULL|null|\\N)$/;
 /** A row without text before a header, which can have any known delimiter. */
 const emptyRow = /^[,;\t|]*$/;
 // Without ignoreBOM, a U+FEFF at the start of a row would be dropped.
@@ -192,7 +190,6 @@ function readRow(row: Cells, columns: readonly string[]): RecordContent {
     return toRejected("notJson", message);
   }
   const plant = new Map<string, JsonValue>();
-  let nullColumn: string | undefined;
   const unknownMembers: string[] = [];
   for (const [index, cell] of row.entries()) {
     const column = columns[index];
@@ -206,15 +203,10 @@ function readRow(row: Cells, columns: readonly string[]): RecordContent {
       const message = `column ${column} must be an integer in plain digits (got ${quoteInput(cell)}): a spreadsheet may have changed it, so format the column as text there`;
       return toRejected("idNotInteger", message);
     }
-    if (column !== "name" && nullText.test(cell)) nullColumn = column;
     plant.set(column, value);
   }
-  const content = inspectMembers(
-    { value: plant, problems: [] },
-    unknownMembers,
-    (member) => `column ${member}`,
-  );
-  return nullColumn === undefined ? content : { ...content, nullColumn };
+  const reading = { value: plant, problems: [] };
+  return inspectMembers(reading, unknownMembers, (member) => `column ${member}`);
 }
 
 const plainInteger = /^-?(?:0|[1-9]\d*)$/;

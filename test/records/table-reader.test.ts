@@ -216,19 +216,6 @@ it("between tabs, quotes in a cell that begins without are text", () => {
   ]);
 });
 
-it("the text of a missing value in other programs is reported in the tag", () => {
-  const { records } = read(
-    "id,name,tag,x\n1,NULL,a,\\N\n2,a,NULL\n3,b,\\N\n4,c,null\n5,d,NULLED\n",
-  );
-  expect(records.map(({ content }) => content.nullColumn)).toEqual([
-    undefined,
-    "tag",
-    "tag",
-    "tag",
-    undefined,
-  ]);
-});
-
 it("a row in another encoding is rejected with the command that converts it", () => {
   const reader = createReader();
   const records = [...reader.push(Buffer.from("id,name\n1,fougère\n2,moss\n", "latin1"))];

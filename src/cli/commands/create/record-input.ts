@@ -166,24 +166,16 @@ function describeUnknownMember(name: string, header: Uint8Array | undefined): st
   return `unknown ${header === undefined ? "member" : "column"} "${quoteInput(name)}": ${advice}`;
 }
 
-/** Reports each unknown member once, and the first text that means a missing value in other programs. */
+/** Reports each unknown member once. */
 export class UnknownMembers {
   readonly #names = new Set<string>();
-  #hasNull = false;
 
   add({ content, number, line, header }: NumberedRecord): readonly string[] {
     const subject = `record ${number} (line ${line})`;
-    const { nullColumn, unknownMembers } = content;
-    const warnings = unknownMembers.flatMap((name) => {
+    return content.unknownMembers.flatMap((name) => {
       if (this.#names.has(name) || this.#names.size === maxNames) return [];
       this.#names.add(name);
       return `${subject}: ${describeUnknownMember(name, header)}`;
     });
-    if (nullColumn === undefined || this.#hasNull) return warnings;
-    this.#hasNull = true;
-    return [
-      ...warnings,
-      String.raw`${subject}: column ${nullColumn} has the text NULL or \N, which is stored as it is: leave the cell empty if it has no value`,
-    ];
   }
 }
