@@ -52,28 +52,19 @@ describe("the token is read", () => {
     const env = { PLANTSTORE_TOKEN: "of-the-variable", PLANTSTORE_TOKEN_FILE: variableFile };
     const { PLANTSTORE_TOKEN: _, ...withoutToken } = env;
 
-    const results = [
-      await create(["--token-file", flagFile], { env }),
-      await create([], { env }),
-      await create([], { env: withoutToken }),
-      await create([], { env: { PLANTSTORE_TOKEN: "", PLANTSTORE_TOKEN_FILE: "" } }),
-    ];
-    expect(sentCredentials()).toEqual([
-      "Bearer of-the-flag",
-      "Bearer of-the-variable",
-      "Bearer of-the-variable-file",
-      "Bearer saved",
-    ]);
-    // Each rejection names the source.
-    const sources = results.map(
-      ({ stderr }) => /\(the token came from (.*)\)\n$/.exec(stderr)?.[1],
-    );
-    expect(sources).toEqual([
-      `the file ${flagFile}`,
-      "PLANTSTORE_TOKEN",
-      `the file ${variableFile} in PLANTSTORE_TOKEN_FILE`,
-      saved,
-    ]);
+    const inFile = `the file ${variableFile} in PLANTSTORE_TOKEN_FILE`;
+    const empty = { PLANTSTORE_TOKEN: "", PLANTSTORE_TOKEN_FILE: "" };
+    for (const [args, variables, token, source] of [
+      [["--token-file", flagFile], env, "of-the-flag", `the file ${flagFile}`],
+      [[], env, "of-the-variable", "PLANTSTORE_TOKEN"],
+      [[], withoutToken, "of-the-variable-file", inFile],
+      [[], empty, "saved", saved],
+    ] as const) {
+      const { stderr } = await create(args, { env: variables });
+      expect(sentCredentials().at(-1)).toBe(`Bearer ${token}`);
+      // Each rejection names the source.
+      expect(stderr).toMatch(new RegExp(`\\(the token came from ${source}\\)\\n$`));
+    }
   });
 
   it("from stdin with --token-file -", async () => {
@@ -189,12 +180,9 @@ describe("an invalid token", () => {
   });
 
   it("in PLANTSTORE_TOKEN is reported with this name", async () => {
-    const { exitCode, stderr } = await create([], {
-      env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" },
-    });
-    expect(exitCode).toBe(4);
-    expect(stderr).toMatch(/^error: the token from PLANTSTORE_TOKEN is on several lines/);
-    expect(stderr).not.toContain("X-Header");
+    const result = await create([], { env: { PLANTSTORE_TOKEN: "a\r\nX-Header: b" } });
+    expect(result).toExit(4, /^error: the token from PLANTSTORE_TOKEN is on several lines/);
+    expect(result.stderr).not.toContain("X-Header");
   });
 });
 

@@ -133,12 +133,8 @@ describe("with a store in memory", () => {
 
   it("stops on a signal while it waits for a seed, without serving", async () => {
     const stdin = new PassThrough();
-    const run = startCli(["serve", "--port", "0", "--store", "memory:", "--seed", "-"], {
-      home,
-      env,
-      stdin,
-      terminals: { stderr: true },
-    });
+    const options = { home, env, stdin, terminals: { stderr: true } };
+    const run = startCli(["serve", "--port", "0", "--store", "memory:", "--seed", "-"], options);
     await run.saw("loading seeds");
     expect(await run.stop()).toMatchObject({ exitCode: 0, stdout: "" });
   });
@@ -161,20 +157,8 @@ describe("a seed that cannot be loaded stops the start", () => {
       "p.csv: record 2 at line 3: id 1",
     ],
     ["a plant over --max-body", "p.json", `{"id":1,"name":"${"a".repeat(100)}"}`, 3, "100 bytes"],
-    [
-      "a table without its header",
-      "p.csv",
-      "1,a\n",
-      2,
-      "must begin with a row that names its columns",
-    ],
-    [
-      "invalid JSON",
-      "p.json",
-      '{"id":1,\n"name":"a",\n}',
-      2,
-      "p.json:3:1): remove the comma before it",
-    ],
+    ["a table without its header", "p.csv", "1,a\n", 2, "must begin with a row that names its co"],
+    ["invalid JSON", "p.json", '{"id":1,\n"name":"a",\n}', 2, "p.json:3:1): remove the comma"],
     ["an incomplete array", "p.json", '[{"id":1,"name":"a"}', 2, "ends inside the array"],
   ])("%s", async (_rule, file, text, code, message) => {
     await writeSeeds({ [file]: text });
