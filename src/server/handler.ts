@@ -293,7 +293,7 @@ function createRouter(
   return ({ method, target, headers }: ServerRequest): Route | RequestError => {
     const text = toPath(target);
     const id = text.startsWith(`${createPath}/`) ? text.slice(createPath.length + 1) : "/";
-    // Only a method of the path can lack the id: for others, as for POST /plants/, the path is unknown.
+    // DELETE /plants/ lacks its id. With a method that has none, as in POST /plants/, the path is unknown.
     const isOnePlant = !id.includes("/") && (id !== "" || onePlant?.has(method) === true);
     // Browsers get the page at the root as well; other clients get 40400 there.
     const isRootPage =

@@ -64,7 +64,7 @@ type Perform<Call, Backend> = (
   backend: Backend,
 ) => ServerResponse | RequestError | Promise<ServerResponse | RequestError>;
 
-/** Checks the body of a change. @returns what is then done in the store */
+/** Checks the body of a request. @returns what to do in the store, unless the body is invalid */
 type OperationWork = (
   store: ServerBackend["store"],
   body: Uint8Array,

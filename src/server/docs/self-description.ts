@@ -1,8 +1,8 @@
 /** The OpenAPI document and the documentation page of a server, with the options it was started with. */
-import type { StoreKind } from "../../core/store.ts";
 import { isIP } from "node:net";
 import { RequestError } from "../../core/errors.ts";
 import { quoteInput } from "../../core/messages.ts";
+import type { StoreKind } from "../../core/store.ts";
 import type { ServerRequest } from "../request.ts";
 import type { ServerResponse } from "../response.ts";
 import type { PageServer } from "./page.ts";

@@ -90,7 +90,7 @@ export class Connection implements RequestClient {
   readonly #queue: Pending[] = [];
   /** Requests whose response is not yet sent, oldest first. */
   readonly #unsent: Exchange[] = [];
-  /** Bytes of responses since all earlier ones were sent. */
+  /** Bytes of the responses since the last time when all were sent. */
   #unsentBytes = 0;
   #reader: Reader | undefined;
   /** Set once node:http has the connection. */

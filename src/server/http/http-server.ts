@@ -122,7 +122,7 @@ const localGraceMs = 5;
 const lastHeadMs = 500;
 /** Time after the stop for clients to read their last response. */
 const lastReadMs = 1500;
-/** Time for the responses to requests that are cut off to be sent. */
+/** Time to send the responses to requests that the stop has cut off. */
 const lastResponsesMs = 250;
 
 /** Options of {@link ServerConnections}. */
