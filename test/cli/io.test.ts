@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, openSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -38,16 +37,6 @@ describe("the io of a process", () => {
       "await writeText(io.stdout, JSON.stringify([io.homeDirectory, io.platform, typeof io.env.PATH]));",
     );
     expect(JSON.parse(await textOf(start()))).toEqual([homedir(), process.platform, "string"]);
-  });
-
-  it("has an input that cannot be read if it is a directory", async () => {
-    const { file } = await startScript(
-      "try { for await (const _ of io.stdin); } catch ({ code }) { await writeText(io.stdout, code); }",
-    );
-    const directory = openSync(homedir(), "r");
-    const child = spawn(process.execPath, [file], { stdio: [directory, "pipe", "inherit"] });
-    closeSync(directory);
-    expect(await textOf(child)).toBe("EISDIR");
   });
 
   it("has a log that does not wait for its reader", async () => {
