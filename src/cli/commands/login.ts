@@ -113,14 +113,10 @@ async function logIn(options: LoginOptions, run: Run, signal: AbortSignal): Prom
   const isTyped = tokenFile === "-" && io.stdin.isTTY === true;
   // First without the token: another server never gets it, and a user with a wrong URL need not type it.
   const serverProblem = await check();
-  if (serverProblem !== undefined) {
-    throw addHint(serverProblem);
-  }
+  if (serverProblem !== undefined) throw addHint(serverProblem);
   let token = isTyped && options.tokenFile === undefined ? saved?.token : undefined;
   const savedProblem = token && (await check({ token, source: "the last login" }));
-  if (savedProblem && savedProblem.exit !== "tokenRejected") {
-    throw addHint(savedProblem);
-  }
+  if (savedProblem && savedProblem.exit !== "tokenRejected") throw addHint(savedProblem);
   if (token === undefined || savedProblem) {
     const given = await readToken(isTyped ? undefined : tokenFile, url, run, signal);
     const problem = await check(given);
