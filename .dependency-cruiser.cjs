@@ -73,10 +73,10 @@ module.exports = {
       // The library checks whether a bundler left the script of a thread behind.
       from: {
         path: "^src/",
-        pathNot: "^src/store/((sqlite|postgres)/|(store-url|open-store)[.]ts$)",
+        pathNot: "^src/store/([^/]+/|(store-url|open-store)[.]ts$)",
       },
       to: {
-        path: "^src/store/(sqlite|postgres)/",
+        path: "^src/store/[^/]+/",
         pathNot: "^src/store/sqlite/worker-script[.]ts$",
       },
     },

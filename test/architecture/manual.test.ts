@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod/mini";
 import { exitCodes } from "../../src/cli/command-error.ts";
+import { helpRow, plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { describeDefault } from "../../src/cli/command.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/read-plant.ts";
 import { errorKinds, errorTable } from "../../src/core/errors.ts";
@@ -82,6 +83,12 @@ it("the README names the versions of Node.js in package.json", () => {
   const last = ranges.pop();
   const sentence = `You need Node.js ${ranges.join(", ")}, or any version ${last}.`;
   expect(readme.replaceAll("\n", " ")).toContain(sentence);
+});
+
+it("the README lists every command, besides help", () => {
+  const listed = readTable("README.md", "Commands").flatMap(([names = ""]) => names.split(", "));
+  const visible = plantstoreCommand.commands?.filter((row) => !row.isHidden && row !== helpRow);
+  expect(listed.toSorted()).toEqual(visible?.map(({ name }) => name).toSorted());
 });
 
 describe("the topic configuration", () => {
