@@ -11,7 +11,7 @@ it("has the limits of a signed 64-bit integer", () => {
   expect([int64Min, int64Max]).toEqual([-9223372036854775808n, 9223372036854775807n]);
 });
 
-describe("toInteger converts an integer:", () => {
+describe("toInteger converts an integer, one outside int64 to the nearest value outside:", () => {
   it.each([
     ["zero", "0", 0n],
     ["zero has no sign", "-0", 0n],
@@ -44,13 +44,7 @@ describe("toInteger converts an integer:", () => {
     ["thousands of zeros that an exponent skips", `0.${"0".repeat(many)}5e${many + 1}`, 5n],
     ["an exponent of thousands of zeros", `5e${"0".repeat(many)}`, 5n],
     ["zero with an exponent of thousands of digits", `0e-${"9".repeat(many)}`, 0n],
-  ])("%s", (_rule, text, expected) => {
-    expect(toInteger(text)).toBe(expected);
-  });
-});
 
-describe("toInteger returns the nearest value outside int64 for an integer outside:", () => {
-  it.each([
     ["one above", "9223372036854775808", above],
     ["one above with a fraction", "9223372036854775808.0", above],
     ["one below", "-9223372036854775809", below],
@@ -69,7 +63,7 @@ describe("toInteger returns the nearest value outside int64 for an integer outsi
   });
 });
 
-describe("toInteger rejects a number that is not an integer:", () => {
+describe("toInteger rejects a number that is not an integer, and a text that is not a JSON number:", () => {
   it.each([
     ["a half", "1.5"],
     ["a negative fraction", "-0.1"],
@@ -83,13 +77,7 @@ describe("toInteger rejects a number that is not an integer:", () => {
     ["a negative exponent of thousands of digits", `1e-${"9".repeat(many)}`],
     ["a digit behind thousands of zeros", `1.${"0".repeat(many)}1`],
     ["the exponent falls one short of it", `0.${"0".repeat(many)}5e${many}`],
-  ])("%s", (_rule, text) => {
-    expect(toInteger(text)).toBeUndefined();
-  });
-});
 
-describe("toInteger rejects a text that is not a JSON number:", () => {
-  it.each([
     ["nothing", ""],
     ["a sign alone", "-"],
     ["a plus", "+1"],

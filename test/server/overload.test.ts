@@ -368,7 +368,7 @@ describe("GET /readyz", () => {
     };
     await using server = await startServer({ store });
     const first = exchangeRaw(server.port, get("/readyz"));
-    await vi.waitUntil(() => checks === 1);
+    await expect.poll(() => checks).toBe(1);
     await exchangeRaw(server.port, create(1));
     const second = exchangeRaw(server.port, get("/readyz"));
     await untilRead(server.port);
@@ -376,7 +376,7 @@ describe("GET /readyz", () => {
     pass();
     for (const { status } of await Promise.all([first, second])) expect(status).toBe(200);
     const third = exchangeRaw(server.port, get("/readyz"));
-    await vi.waitUntil(() => checks === 2);
+    await expect.poll(() => checks).toBe(2);
     pass();
     await third;
   });
