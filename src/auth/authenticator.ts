@@ -7,13 +7,6 @@ import { toCredentialError, toToken } from "./token.ts";
 
 const msPerDay = 86_400_000;
 
-interface AuthenticatorOptions {
-  /** A token that is accepted in addition to the stored ones and never expires. */
-  readonly ownToken?: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
-}
-
 /** Checks the digests of tokens. */
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
@@ -29,10 +22,16 @@ const readTimesOfUnknown = 4;
 /**
  * Creates an authenticator that keeps the token records in memory and, when a request arrives, asks for changes of old ones.
  * Tokens are looked up by digest, so that the time of a lookup reveals nothing about a token.
+ *
+ * @param options `ownToken` is accepted in addition to the stored ones, and never expires; `now` is in milliseconds since the
+ *   epoch
  */
 export function createAuthenticator(
   store: Pick<PlantStore, "readTokens" | "recordTokenUse">,
-  { ownToken, now = Date.now }: AuthenticatorOptions = {},
+  {
+    ownToken,
+    now = Date.now,
+  }: { readonly ownToken?: string | undefined; readonly now?: () => number } = {},
 ) {
   const ownDigest = ownToken === undefined ? undefined : digestToken(ownToken);
   const uses = createTokenUses(store, now);

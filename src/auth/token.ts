@@ -23,7 +23,7 @@ export function trimToken(text: string): string {
   return text.replace(/\r?\n$/, "");
 }
 
-/** How a token is changed on its way, and what to do. A NUL in the text is that of a wider encoding. */
+/** What happens to tokens on their way, and what to do. A NUL comes from a wider encoding, such as UTF-16. */
 const invalidForms: readonly (readonly [form: RegExp, problem: string])[] = [
   [/\0/, "is in UTF-16, or is not text: write it in UTF-8"],
   [/^\s*(?:"|'|“|‘|`)/, "is in quotes: remove them"],
@@ -88,7 +88,7 @@ function toBase62(value: bigint, length: number): string {
 }
 
 /**
- * Returns the error for a credential that is missing, invalid or too weak, with its challenge (RFC 6750 section 3).
+ * Returns the error for a credential that is missing or invalid, or may not do this, with its challenge (RFC 6750 section 3).
  *
  * @param problem by section 3.1, if a token was sent
  */

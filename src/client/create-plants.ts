@@ -44,7 +44,7 @@ const maxHeldBytes = 32 * 1024 * 1024;
 /** Copies of an item in memory: its bytes, its body as text and on the connection, and three of the response. */
 const heldCopies = 6;
 
-/** Failed attempts in a row, of all plants, that mean that the store is unavailable. */
+/** After so many failed attempts in a row, of all plants, the store counts as unavailable. */
 const minFailedAttempts = 3;
 
 /**

@@ -70,7 +70,7 @@ export interface SendDeletionsOptions extends Omit<SendPlantOptions, "signal"> {
   readonly stopSending: AbortSignal;
 }
 
-/** Deletions in a row that fail if the store is unavailable. */
+/** After so many failed deletions in a row, the store counts as unavailable. */
 const maxFailures = 3;
 
 /**

@@ -8,16 +8,12 @@ import { toErrorResponse } from "../server/response.ts";
 /** Responds to a request of node:http. */
 export type PlantListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Options for {@link createListener}. */
-interface ListenerOptions {
-  readonly fetch: ServerFetch;
-  readonly statusMode: StatusMode;
-  /** Receives the error of a request that cannot be served. Must not throw. */
-  readonly onError: (error: unknown) => void;
-}
-
-/** Creates a listener. It responds as `fetch` does. */
-export function createListener({ fetch, statusMode, onError }: ListenerOptions): PlantListener {
+/** Creates a listener, which responds as `fetch` does. @param onError receives the error of a request that cannot be served */
+export function createListener(
+  fetch: ServerFetch,
+  statusMode: StatusMode,
+  onError: (error: unknown) => void,
+): PlantListener {
   const fail = (response: ServerResponse, error: RequestError): void => {
     const { status, headers, body } = toErrorResponse(error, statusMode);
     response.writeHead(status, [...headers, ["Content-Type", "application/json"]].flat());

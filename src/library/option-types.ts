@@ -38,7 +38,7 @@ export function checkInteger(value: unknown, { min, max }: Range): number {
 }
 
 /**
- * An integer in a range, with a text of its own.
+ * An integer in a range that is written in a way of its own.
  *
  * @param toNumber returns the number of a text; NaN for any other text
  * @param rule follows "must be", for an invalid text
@@ -161,7 +161,7 @@ export function formatQuantity(value: number, units: Readonly<Record<string, num
 /** Separates the values of a flag that is repeated. No argument and no environment variable contains it. */
 export const valueSeparator = "\0";
 
-/** A type whose values show themselves. @param parse throws InvalidValue */
+/** A type whose values are shown as they are. @param parse throws InvalidValue */
 export function shown<T>(parse: (text: string) => T): OptionType<T> {
   return { parse, format: String };
 }

@@ -183,7 +183,7 @@ export async function startPlantStore(options: PlantStoreOptions = {}): Promise<
       for (let turn = 0; turn < 2; turn++) await endOfTurn();
     };
     const { url, fetch } = server;
-    const listener = createListener({ ...serverOptions, fetch, onError });
+    const listener = createListener(fetch, serverOptions.statusMode, onError);
     if (listen) listeningFetches.add(fetch);
     return { url, token, fetch, listener, ...methods, close, [Symbol.asyncDispose]: close };
   } catch (error) {
@@ -230,7 +230,7 @@ function createStoreMethods(
       return list({
         afterId: afterId === undefined ? undefined : checkOption("afterId", checkId, afterId),
         tag,
-        limit: checkOption("limit", (value) => checkInteger(value, limitRange), limit),
+        limit: checkOption("limit", checkLimit, limit),
       });
     },
     all: () => list({ limit: Infinity }),
@@ -278,7 +278,8 @@ async function* readSeedPlants(
   }
 }
 
-const limitRange = { min: 1, max: Number.MAX_SAFE_INTEGER };
+const checkLimit = (value: unknown): number =>
+  checkInteger(value, { min: 1, max: Number.MAX_SAFE_INTEGER });
 const nextRequestOptions = {
   timeoutMs: attemptOptions.timeoutMs,
 } satisfies SpecsOf<NextRequestOptions>;

@@ -108,9 +108,6 @@ function createPostgresEngine(database: Database, limits: Limits): StoreEngine {
   };
 }
 
-/** Makes an attempt, and others after transient failures. */
-type Caller = <T>(work: () => Promise<T>) => Promise<T>;
-
 /**
  * Creates a function that retries work and rejects when the time for a call is over. An attempt that has not ended by
  * then continues without its caller.
@@ -121,12 +118,12 @@ export function createCaller(
   shownUrl: string,
   { callMs, shortCallMs }: Limits,
   isInOrder: boolean,
-): Caller {
+) {
   // Calls that are queued after a failing one have waited long enough.
   let isDown = false;
   let previous: Promise<unknown> = Promise.resolve();
 
-  return async (work) => {
+  return async <T>(work: () => Promise<T>): Promise<T> => {
     const limitMs = isDown ? shortCallMs : callMs;
     const deadlineMs = performance.now() + limitMs;
     const attempts = (isInOrder ? previous : Promise.resolve()).then(() => retry(deadlineMs, work));

@@ -34,10 +34,10 @@ export function createConnectionThread<Api extends Methods<Api> = StoreConnectio
   locate: () => ConnectionTarget,
   onOpen: () => void = () => undefined,
 ): ConnectionThread<Api> {
-  let running: RunningThread | undefined;
+  let running: ReturnType<typeof startThread> | undefined;
   let closed: Promise<void> | undefined;
 
-  function startOnce(): RunningThread {
+  function startOnce() {
     if (closed !== undefined) throw createStoreError(failures.closed, path);
     running ??= startThread(locate(), onOpen, () => (running = undefined));
     return running;
@@ -60,22 +60,12 @@ const died: FailureKind = {
   problem: "crashed during an operation that may or may not have been stored: try again",
 };
 
-interface RunningThread {
-  readonly opened: Promise<unknown>;
-  ask(call: MethodCall): Promise<unknown>;
-  close(): Promise<void>;
-}
-
 interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-function startThread(
-  target: ConnectionTarget,
-  onOpen: () => void,
-  onEnd: () => void,
-): RunningThread {
+function startThread(target: ConnectionTarget, onOpen: () => void, onEnd: () => void) {
   const worker = new Worker(workerScript, {
     // Replaces the flags of the process: a thread rejects some of them. Node warns that its SQLite is experimental.
     execArgv: ["--disable-warning=ExperimentalWarning"],

@@ -11,13 +11,11 @@ export interface MethodCall {
   readonly args: readonly unknown[];
 }
 
-/** A StoreError as plain data, because errors lose their class between threads. */
-type PackedError = Pick<StoreError, "reason" | "message">;
-
 /** Result of a call. The first one of a thread is that of opening its connection. */
 export interface Reply {
   readonly value?: unknown;
-  readonly failure?: PackedError;
+  /** A StoreError as plain data, because errors lose their class between threads. Its message includes that of its cause. */
+  readonly failure?: Pick<StoreError, "reason" | "message">;
 }
 
 // A tool that loads every file of the package loads this one outside of a thread.
@@ -38,16 +36,20 @@ function serve(port: MessagePort): void {
   let path = "";
   let opening: Promise<object | undefined> | undefined;
   const send = (reply: Reply): void => port.postMessage(reply);
+  const sendFailure = (error: unknown): void => {
+    const { reason, message } = toStoreError(error, path);
+    send({ failure: { reason, message } });
+  };
 
   /** @returns undefined if the connection cannot be opened: the thread ends */
   async function tryOpen(target: ConnectionTarget): Promise<object | undefined> {
     ({ path } = target);
     try {
       const connection = await openTarget(target);
-      send({ value: undefined });
+      send({});
       return connection;
     } catch (error) {
-      send({ failure: packError(error, path) });
+      sendFailure(error);
       port.close();
       return undefined;
     }
@@ -58,7 +60,7 @@ function serve(port: MessagePort): void {
       const called = Reflect.get(connection, method) as (...args: readonly unknown[]) => unknown;
       send({ value: retryWhileBusy(() => Reflect.apply(called, undefined, args)) });
     } catch (error) {
-      send({ failure: packError(error, path) });
+      sendFailure(error);
     }
     // Without the port, the thread ends, and with it everything that SQLite still has open.
     if (method === "close") port.close();
@@ -68,10 +70,4 @@ function serve(port: MessagePort): void {
     if ("access" in message) opening = tryOpen(message);
     else void opening?.then((connection) => connection && call(connection, message));
   });
-}
-
-/** Converts an error for another thread. Its message includes that of its cause. */
-function packError(error: unknown, path: string): PackedError {
-  const { reason, message } = toStoreError(error, path);
-  return { reason, message };
 }
