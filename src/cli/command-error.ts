@@ -9,7 +9,7 @@ import type { Io, StopSignal } from "./io.ts";
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
   readonly exit: ExitCodeName;
-  /** Further lines, such as the usage of the command. */
+  /** Further lines, such as those of {@link adviseCommand}. */
   readonly hints: readonly string[];
   /** The number of the server's Error, if it sent one. */
   readonly number: number | undefined;
@@ -90,6 +90,11 @@ export async function interruptible<T>(
     clearTimeout(timer);
     releaseSignals();
   }
+}
+
+/** The lines of a hint. @param sentence an imperative, without its colon. @param command a line to paste, for a shell */
+export function adviseCommand(sentence: string, command: string): readonly string[] {
+  return [`${sentence}:`, `  ${command}`];
 }
 
 export function toExitName(signal: StopSignal): ExitCodeName {

@@ -15,10 +15,17 @@ import { operations } from "../core/contract.ts";
 import { errorTable, type NextStep, toNextStep } from "../core/errors.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
-import { CommandError, type ExitCodeName, exitCodes, Interruption } from "./command-error.ts";
+import {
+  adviseCommand,
+  CommandError,
+  type ExitCodeName,
+  exitCodes,
+  Interruption,
+} from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findConfigDirectory } from "./config/saved-settings.ts";
 import { listSavedOrigins } from "./config/saved-tokens.ts";
+import type { TokenOrigin } from "./config/token-source.ts";
 import { type Io, OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
 import { readDefaultUrl, readOption, savingCommands } from "./options/values.ts";
@@ -54,7 +61,10 @@ const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   failed: "internal",
 };
 
-type UrlSource = Pick<Run, "flags" | "io">;
+interface UrlSource extends Pick<Run, "flags" | "io"> {
+  /** True if the command needs a server with all operations. */
+  readonly needsAll?: true;
+}
 
 /** Returns the error of a command for any error. Unexpected errors are bugs and keep their stack trace. */
 export function toCommandFailure(error: unknown): CommandError {
@@ -94,15 +104,16 @@ export function toCommandError(
   doubt?: string,
   hints: readonly string[] = [],
 ): unknown {
-  const options = { cause: error, hints };
   if (error instanceof UnavailableError) {
     // A retry does not heal a failure of TLS, such as an untrusted certificate.
     const exit = error.reason === "insecure" ? "noPlantStore" : "unavailable";
-    return new CommandError(exit, toAdvice(error, source, doubt), options);
+    const { advice, start = [] } = toAdvice(error, source, doubt);
+    const message = advice === undefined ? error.message : `${error.message}: ${advice}`;
+    return new CommandError(exit, message, { cause: error, hints: [...start, ...hints] });
   }
   if (!(error instanceof NotAPlantStoreError)) return error;
   const advice = error.proxyLimit === undefined ? `: ${adviseUrl(error.url, source)}` : "";
-  return new CommandError("noPlantStore", `${error.message}${advice}`, options);
+  return new CommandError("noPlantStore", `${error.message}${advice}`, { cause: error, hints });
 }
 
 /** As {@link toCommandFailure}, for a check. @throws the error itself, if it is a bug or a signal */
@@ -118,36 +129,47 @@ function isOfWorkingDirectory(error: unknown): boolean {
   return ("syscall" in error && error.syscall === "uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 
+interface Advice {
+  /** Ends the sentence. */
+  readonly advice?: string;
+  /** How to start the server. */
+  readonly start?: readonly string[];
+}
+
 function toAdvice(
-  { reason, message, url, detail }: UnavailableError,
+  { reason, url, detail }: UnavailableError,
   source: UrlSource,
   doubt = "the plant may or may not exist; the same command can be repeated",
-): string {
+): Advice {
   const checkUrl = adviseUrl(toEndpoint(url).origin, source);
   switch (reason) {
     case "refused":
-      return `${message}: ${toRefusedAdvice(url, detail, checkUrl)}`;
+      return toRefusedAdvice(url, detail, checkUrl, source.needsAll);
     case "unknownHost":
-      return `${message}: ${checkUrl}`;
+      return { advice: checkUrl };
     case "insecure":
-      return message;
+      return {};
     case "timeout":
-      return `${message}: ${doubt}; a higher --timeout waits longer`;
+      return { advice: `${doubt}; a higher --timeout waits longer` };
     case "lost":
     case "gateway":
-      return `${message}: ${doubt}`;
+      return { advice: doubt };
   }
 }
 
-function toRefusedAdvice(url: string, detail: string, checkUrl: string): string {
-  if (detail === "EACCES") return `use it as a user who may write to it, or ${checkUrl}`;
-  if (detail === "ENOTSOCK") return checkUrl;
+function toRefusedAdvice(url: string, detail: string, checkUrl: string, needsAll = false): Advice {
+  if (detail === "EACCES")
+    return { advice: `use it as a user who may write to it, or ${checkUrl}` };
+  if (detail === "ENOTSOCK") return { advice: checkUrl };
   const { origin, socketPath, httpUrl } = toEndpoint(url);
-  if (!isLocalUrl(url) || url.startsWith("https:")) return `${checkUrl}, and that its server runs`;
+  if (!isLocalUrl(url) || url.startsWith("https:")) {
+    return { advice: `${checkUrl}, and that its server runs` };
+  }
   let command = "plantstore serve";
   if (socketPath !== undefined) command += ` --socket ${toShellWord(socketPath)}`;
   else if (origin !== urlOption.url.default) command += ` --port ${new URL(httpUrl).port || 80}`;
-  return `start a server with "${command}", or ${checkUrl}`;
+  if (needsAll) command += " --operations all";
+  return { start: adviseCommand(`Start a server, or ${checkUrl}`, command) };
 }
 
 /** @param url of a request, or its origin if only that matters */
@@ -173,7 +195,7 @@ export interface ErrorContext {
   readonly url: string;
   readonly source: UrlSource;
   /** Undefined if no token was sent. */
-  readonly tokenSource?: string | undefined;
+  readonly token?: TokenOrigin | undefined;
 }
 
 /** Returns what the sentence about an Error adds to its message. */
@@ -184,12 +206,12 @@ export function toDetails(
     requestId,
     retryAfterS,
   }: Partial<Omit<StopCause, "error">> & { readonly error: Rejection },
-  { url, source, tokenSource }: ErrorContext,
+  { url, source, token }: ErrorContext,
 ): string[] {
   const next = error === undefined ? undefined : toNextStep(error);
   const details = [];
-  if (next === "token" && tokenSource !== undefined) {
-    details.push(`the token came from ${tokenSource}`);
+  if (next === "token" && token !== undefined) {
+    details.push(`the token came from ${token.source}`);
   }
   if (next === "server") {
     details.push(`${adviseUrl(joinPath(url, operations.create.path), source)}, which is ${url}`);
@@ -198,6 +220,15 @@ export function toDetails(
   details.push(...toWaitDetails(retryAfterS).map((wait) => `the server ${wait}`));
   if (requestId !== undefined) details.push(`request ${quoteInput(requestId, 128)}`);
   return details;
+}
+
+/** Lines that replace a rejected token. A login changes nothing for one from a variable or a file, which has precedence. */
+export function adviseLogin(
+  { error }: Rejection,
+  { url, token }: Pick<ErrorContext, "url" | "token">,
+): readonly string[] {
+  if (token?.isSaved !== true || error === undefined || !isForLogin(error)) return [];
+  return adviseCommand("Replace the token", `plantstore login --url ${toShellWord(url)}`);
 }
 
 export function toErrorSentence({ message }: Rejection, details: readonly string[]): string {
@@ -211,9 +242,9 @@ export function toResponseError(
   response: ErrorResponse,
   context: ErrorContext,
   advice: readonly string[] = [],
-  hints: readonly string[] = [],
 ): CommandError {
   const { error } = response;
+  const hints = adviseLogin(error, context);
   const sentence = toErrorSentence(error, [...toDetails(response, context), ...advice]);
   const options = { cause: response, hints, number: error.error };
   return new CommandError(exitByStep[toNextStep(error.error)], sentence, options);
@@ -263,16 +294,18 @@ export async function explainMissingToken(
   const cause = server?.state === "unknown" ? server.cause : undefined;
   if (cause?.reason === "refused") return cause;
   const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;
-  const advice = `no token for ${baseUrl}${known}: ${adviseLogin(login, server)}`;
-  return new CommandError(
-    "tokenRejected",
-    `${advice}, or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`,
-  );
+  return new CommandError("tokenRejected", `no token for ${baseUrl}${known}`, {
+    hints: adviseFirstLogin(login, server),
+  });
 }
 
-function adviseLogin(login: string, server: Readiness | undefined): string {
-  if (server?.state !== "ready") return `run "${login}"`;
-  return server.isVolatile
-    ? `its token is the one that it printed when it started, or its PLANTSTORE_TOKEN: pass it to "${login}"`
-    : `run "plantstore token issue | ${login}" as the owner of its store`;
+function adviseFirstLogin(login: string, server: Readiness | undefined): readonly string[] {
+  const variables = "or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE";
+  if (server?.state !== "ready") return adviseCommand(`Log in, ${variables}`, login);
+  if (server.isVolatile) {
+    const token = "the token that the server printed when it started";
+    return adviseCommand(`Log in with ${token}, ${variables}`, login);
+  }
+  const owner = "Log in as the owner of its store";
+  return adviseCommand(`${owner}, ${variables}`, `plantstore token issue | ${login}`);
 }

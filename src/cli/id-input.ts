@@ -36,6 +36,7 @@ export async function* readIds(
     }
   } catch (error) {
     if (!(error instanceof InputSyntaxError)) throw error;
+    if (error.record !== undefined) parseId(error.record);
     throw new CommandError("usage", error.message, { cause: error });
   }
   if (isEmpty) await terminal.warning("the input has no ids");

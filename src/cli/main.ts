@@ -39,6 +39,6 @@ export async function printFailure(thrown: unknown, terminal: Terminal): Promise
   const { exit, exitCode, message, number, hints } = error;
   // A reader that closed the output wants no further messages.
   if (exit !== "outputClosed") await terminal.error(message, number);
-  for (const line of hints) await terminal.note(line);
+  await terminal.note(...hints);
   return exitCode;
 }

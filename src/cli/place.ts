@@ -3,7 +3,7 @@ import { attempt } from "../core/attempt.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
 import { toShellWord } from "../core/messages.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
-import { CommandError, UsageError } from "./command-error.ts";
+import { adviseCommand, CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findConfigDirectoryIfAny, readSavedSettings } from "./config/saved-settings.ts";
 import type { IdList } from "./id-input.ts";
@@ -86,7 +86,9 @@ export function describePlace({ kind, url }: Place): string {
 export function toMissingError(missing: IdList, place: Place, run: Run): CommandError {
   const list = toCommandLine("list", targetOptions, toShownFlags(run.flags));
   const problem = `no plant in ${describePlace(place)} has the ${missing.describe()}`;
-  return new CommandError("noSuchPlant", `${problem}: "${list}" shows all plants`);
+  return new CommandError("noSuchPlant", problem, {
+    hints: adviseCommand("List all plants", list),
+  });
 }
 
 export function toRunLine({ command, operands }: Run, flags: Flags): string {
@@ -105,8 +107,6 @@ export function toLocalHints(run: Run, { foundBy }: Place): readonly string[] {
   if (foundBy === "flag") return [];
   const others = Object.entries(run.flags).filter(([name]) => !Object.hasOwn(serverOptions, name));
   const store = storeOption.store.default(run.io);
-  return [
-    "the same command for the store of this machine:",
-    `  ${toRunLine(run, { ...Object.fromEntries(others), store })}`,
-  ];
+  const command = toRunLine(run, { ...Object.fromEntries(others), store });
+  return adviseCommand("Use the store of this machine", command);
 }

@@ -12,13 +12,11 @@ import { mapInOrder } from "../client/map-in-order.ts";
 import { PageTooLargeError, StoppedError } from "../client/results.ts";
 import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
-import { toShellWord } from "../core/messages.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import { type PlantFilter, type PlantQuery, useAndClose } from "../core/store.ts";
 import { CommandError, type ExitCodeName, UsageError } from "./command-error.ts";
 import {
   describeUnavailable,
-  isForLogin,
   type ErrorContext,
   toCommandError,
   toResponseError,
@@ -167,14 +165,11 @@ export async function useServer<T>(
       work(new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run)),
     );
   } catch (failure) {
-    const error = toServerError(failure, { url, source: run, tokenSource: found?.source }, deletes);
+    const source = { ...run, needsAll: true } as const;
+    const error = toServerError(failure, { url, source, token: found }, deletes);
     if (!(error instanceof CommandError && placeExits.includes(error.exit))) throw error;
     const { exit, message, number, hints } = error;
-    const login = `run "plantstore login --url ${toShellWord(url)}"`;
-    // A login changes nothing for a token from a variable or a file, which has precedence.
-    const needsLogin = found?.isSaved && number !== undefined && isForLogin(number);
-    const ownHints = needsLogin ? [login] : [];
-    const allHints = [...hints, ...ownHints, ...toLocalHints(run, place)];
+    const allHints = [...hints, ...toLocalHints(run, place)];
     throw new CommandError(exit, message, { cause: error, hints: allHints, number });
   }
 }

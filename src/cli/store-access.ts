@@ -6,7 +6,7 @@ import { type PlantStore, type StoreReader, useAndClose } from "../core/store.ts
 import { createStoreError, failures } from "../store/store-failure.ts";
 import { assertDirectory, makeDirectory, toWriteError } from "../store/durable-files.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
-import { CommandError } from "./command-error.ts";
+import { adviseCommand, CommandError } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findDataDirectory } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
@@ -64,8 +64,8 @@ async function assertStarted(url: string, { command, io }: StoreRun): Promise<vo
   if (findDefaultDirectory(url, io) === undefined) return;
   if ((await location.listFiles()).some((file) => existsSync(file))) return;
   const flags = command.options?.["url"] === undefined ? "--store" : "--store or --url";
-  const advice = `start one with "plantstore serve", or select one with ${flags}`;
-  throw new CommandError("usage", `no store at ${location.path} yet: ${advice}`);
+  const hints = adviseCommand(`Start one, or select one with ${flags}`, "plantstore serve");
+  throw new CommandError("usage", `no store at ${location.path} yet`, { hints });
 }
 
 /** A command line for the store of a run, without its password. The environment names it for every command. */

@@ -308,7 +308,7 @@ export const errorTable = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-/** Modes for the status of a failed create: always 400 (contract.md "Given"), or the status that its number begins with. */
+/** Modes for the status of an error: always 400 (contract.md "Given"), or the status that its number begins with. */
 export const statusModes = ["contract", "http"] as const;
 
 /** One of {@link statusModes}. */

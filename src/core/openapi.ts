@@ -32,7 +32,7 @@ export interface DescribedServer {
   readonly url: string;
   readonly maxBodyBytes: number;
   readonly onConflict: ConflictPolicy;
-  /** Status of failed creates; by default `contract`. */
+  /** Status of errors; by default `contract`. */
   readonly statusMode?: StatusMode | undefined;
   /** Operations of the contract that it serves; by default `create`. */
   readonly operations?: OperationSet | undefined;

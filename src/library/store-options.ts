@@ -223,7 +223,7 @@ export interface StoreOptions {
   readonly operations?: OperationSet | undefined;
   /** Policy for a create whose id belongs to a different plant: `reject` (the default) or `replace`. */
   readonly onConflict?: ConflictPolicy | undefined;
-  /** Status of a failed create: `contract` (the default) is always 400; `http` is the status that the error number begins with. */
+  /** Status of an error: `contract` (the default) is always 400; `http` is the status that the error number begins with. */
   readonly statusMode?: StatusMode | undefined;
 }
 

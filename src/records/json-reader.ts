@@ -123,7 +123,9 @@ class JsonFormat implements RecordFormat {
     const isTooLarge = this.#largeLine !== undefined;
     const bytes = input.take(end);
     const content = isTooLarge ? toTooLarge(input) : this.#parse(bytes, line, input.column);
-    if (content.isMalformed) throw new InputSyntaxError((content.plant as RequestError).message);
+    if (content.isMalformed) {
+      throw new InputSyntaxError((content.plant as RequestError).message, { line, bytes, content });
+    }
     input.skip(end);
     this.#isInValue = false;
     this.#largeLine = undefined;

@@ -2,7 +2,7 @@
 import { type ErrorKind, RequestError } from "../core/errors.ts";
 import { isBlank, lineFeed } from "../core/json.ts";
 import type { PlantReading } from "../core/read-plant.ts";
-import { findForeignFormat, signatureLength } from "./foreign-formats.ts";
+import { describeForeignFormat, findForeignFormat, signatureLength } from "./foreign-formats.ts";
 
 type Records = Generator<PlantRecord, void, undefined>;
 
@@ -97,8 +97,9 @@ export class RecordReader {
   #start(): void {
     this.#isStarted = true;
     const { bytes } = this.#input;
-    const problem = findForeignFormat(bytes, this.#source.path, this.#source.command);
-    if (problem !== undefined) throw new InputSyntaxError(problem);
+    const { path, command } = this.#source;
+    const format = findForeignFormat(bytes);
+    if (format) throw new InputSyntaxError(describeForeignFormat(format, path, command));
     const { length } = byteOrderMark;
     if (byteOrderMark.equals(bytes.subarray(0, length))) this.#input.skipMark(length);
   }
@@ -249,4 +250,11 @@ export interface PlantRecord {
 /** Input in which no further record can be found. */
 export class InputSyntaxError extends Error {
   override readonly name = "InputSyntaxError";
+  /** The malformed record, if its syntax is the problem. */
+  readonly record: PlantRecord | undefined;
+
+  constructor(message: string, record?: PlantRecord) {
+    super(message);
+    this.record = record;
+  }
 }

@@ -20,13 +20,18 @@ describe("get -", () => {
   it.each([
     ["a spreadsheet", "PK\u0003\u0004aaaaaaaaaa"],
     ["a table", "id,name\n1,fern\n"],
-    ["text", "fern\n"],
     ["an array that does not end", '[{"id":7}'],
   ])("rejects %s with a sentence", async (_, stdin) => {
     const store = await createSqliteStore([]);
     const result = await runCli(["get", "-", "--store", store], { stdin });
     expect(result).toExit(2, containing("standard input"));
     expect(result.stderr).not.toContain("bug");
+  });
+
+  it("rejects a word with its line", async () => {
+    const store = await createSqliteStore([]);
+    const result = await runCli(["get", "-", "--store", store], { stdin: "\nfern\n" });
+    expect(result).toExit(2, 'error: line 2: "fern" is not an id\n');
   });
 });
 

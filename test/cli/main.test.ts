@@ -255,7 +255,6 @@ describe("the help of a command", () => {
 
 describe("wrong usage", () => {
   const create = "plantstore create";
-  const explain = "plantstore explain";
   const help = "plantstore help";
   const root = "plantstore";
   const noStore = /^no '--store': this command talks to a server, .* with --url$/;
@@ -312,7 +311,6 @@ describe("wrong usage", () => {
     ["create --token-file - -", create, /^standard input is the token/],
     ["create --nöpe\u001b[31m", create, "unknown option '--nöpe\\u001b[31m'"],
     ["frob ls", root, "unknown command 'frob'"],
-    ["explain 1", explain, 'unknown error "1": "plantstore explain" lists all'],
   ])("%j exits 2 with the problem, and where to read more", async (words, command, problem) => {
     const { stderr, ...end } = await runCli(words.split(" "));
     expect(end).toEqual({ exitCode: 2, stdout: "" });

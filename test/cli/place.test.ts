@@ -57,7 +57,7 @@ function toExpected(command: string, each: Case, hasTerminal: boolean): string {
 
 /** Without a token and without a store, each command fails at its place, and names it. */
 const named =
-  /no token for (\S+?):? |cannot connect to (\S+): |the store (\S+) |no store at (\S+) |(no '--store')|(both set: .*)|(pass --url \S+)/;
+  /no token for (\S+)|cannot connect to (\S+): |the store (\S+) |no store at (\S+) |(no '--store')|(both set: .*)|(pass --url \S+)/;
 
 describe.each(["create --id 1 --name fern", "list", "get 1", "export", "delete 1 --yes"])(
   "%s acts at its place",

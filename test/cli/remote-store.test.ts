@@ -3,7 +3,12 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { int64Max, int64Min, type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
-import { errorResponse, json, openScriptedServer } from "../client/scripted-server.ts";
+import {
+  errorResponse,
+  findClosedUrl,
+  json,
+  openScriptedServer,
+} from "../client/scripted-server.ts";
 import { saveCredential } from "../helpers/credentials.ts";
 import { startServer, type TestServer, testToken } from "../helpers/plant-server.ts";
 import { type CliOptions, containing, runCli, startCli } from "../helpers/run-cli.ts";
@@ -94,6 +99,13 @@ describe("the server", () => {
     expect(requests).toMatchObject([{ method: "DELETE", path: "/plants/1" }]);
   });
 
+  it("is missing on this machine: says how to start one with all operations", async () => {
+    const url = await findClosedUrl();
+    const result = await runAt(url, "list --retry 0");
+    const start = `  plantstore serve --port ${new URL(url).port} --operations all\n`;
+    expect(result).toExit(6, containing(start));
+  });
+
   it("rejects the token: exit code 4, with its source", async () => {
     const { url } = await startAll([fern]);
     const home = await createTemporaryDirectory();
@@ -108,7 +120,7 @@ describe("the server", () => {
     const config = await createTemporaryDirectory();
     await saveCredential(config, { origin: url, token: "of-my-own" });
     const result = await runAt(url, "list", { env: { PLANTSTORE_CONFIG_DIR: config } });
-    expect(result).toExit(4, containing(`\nrun "plantstore login --url ${url}"\n`));
+    expect(result).toExit(4, containing(`\nReplace the token:\n  plantstore login --url ${url}\n`));
   });
 
   it.each([
@@ -190,7 +202,7 @@ describe("get", () => {
     const { url, requests } = await openScriptedServer(first, json(200, '[{"id":9,"name":"a"}]'));
     const output = `{"id":${int64Min},"name":"smallest"}\n`;
     expect(await runAt(url, `get ${int64Min}`)).toPrint(output);
-    const problem = `error: no plant in the plant store at ${url} has the id 8: "plantstore list --url ${url}" shows all plants\n`;
+    const problem = `error: no plant in the plant store at ${url} has the id 8\nList all plants:\n  plantstore list --url ${url}\n`;
     expect(await runAt(url, "get 8")).toExit(9, problem);
     expect(requests.map(({ path }) => path)).toEqual([
       "/plants?limit=1",
@@ -263,7 +275,7 @@ describe("export", () => {
     const { exitCode, stderr } = await runAt(url, line);
     expect(exitCode).toBe(4);
     const words = `${line} --after=-7 --url ${url}`;
-    expect(stderr).toContain(`\nappend the rest:\n  plantstore ${words}${tail} >> FILE\n`);
+    expect(stderr).toContain(`\nAppend the rest:\n  plantstore ${words}${tail} >> FILE\n`);
   });
 
   it("prints the command that appends the rest, if a signal stops it", async () => {
@@ -274,7 +286,7 @@ describe("export", () => {
     run.signal("SIGINT");
     expect(await run.finished).toExit(
       130,
-      containing(`append the rest:\n  plantstore export --after 7 --url ${url} >> FILE\n`),
+      containing(`Append the rest:\n  plantstore export --after 7 --url ${url} >> FILE\n`),
       '{"id":7,"name":"a"}\n',
     );
   });
@@ -301,7 +313,7 @@ describe("delete", () => {
     const name = `the plant store at ${server.url}`;
     expect(await runAt(server.url, "delete 7 1 -8 3 --yes --json")).toExit(
       9,
-      `deleted 2 plants with the ids 1, 3 from ${name}\nerror: no plant in ${name} has the ids 7, -8: "plantstore list --url ${server.url}" shows all plants\n`,
+      `deleted 2 plants with the ids 1, 3 from ${name}\nerror: no plant in ${name} has the ids 7, -8\nList all plants:\n  plantstore list --url ${server.url}\n`,
       '{"id":7,"deleted":false}\n{"id":1,"deleted":true}\n{"id":-8,"deleted":false}\n{"id":3,"deleted":true}\n',
     );
     expect(await listIds(server)).toEqual([0n, 2n, 4n, 5n]);

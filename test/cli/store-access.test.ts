@@ -90,7 +90,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
 
   it("creates no directory for a missing store", async () => {
     const home = await createTemporaryDirectory();
-    const message = `error: no store at ${home}/.local/share/plantstore/plants.db yet: start one `;
+    const message = `error: no store at ${home}/.local/share/plantstore/plants.db yet\nStart one, or select one with --store or --url:\n  plantstore serve\n`;
     expect(await runCli(argv, { home })).toExit(2, containing(message));
     expect(await readdir(home)).toEqual([]);
   });

@@ -109,11 +109,11 @@ it("a client of the library uses the socket", async () => {
 
 describe("an error names the socket and the next step:", () => {
   const advise = (path: string) =>
-    `start a server with "plantstore serve --socket ${path}", or check PLANTSTORE_URL`;
+    `Start a server, or check PLANTSTORE_URL:\n  plantstore serve --socket ${path}`;
   const args = ["create", "--id", "1", "--name", "fern", "--retry", "0"];
 
   it("a missing socket", async () => {
-    const problem = `error: cannot connect to unix:${socketPath}: no such socket: ${advise(socketPath)}\n`;
+    const problem = `error: cannot connect to unix:${socketPath}: no such socket\n${advise(socketPath)}\n`;
     expect(await run(args, `unix:${socketPath}`)).toExit(6, problem);
   });
 
@@ -123,7 +123,7 @@ describe("an error names the socket and the next step:", () => {
     // Closing the server would remove the socket.
     await rename(socketPath, `${socketPath}.old`);
     server.close();
-    const problem = `error: cannot connect to unix:${socketPath}.old: connection refused: ${advise(`${socketPath}.old`)}\n`;
+    const problem = `error: cannot connect to unix:${socketPath}.old: connection refused\n${advise(`${socketPath}.old`)}\n`;
     expect(await run(args, `unix:${socketPath}.old`)).toExit(6, problem);
   });
 

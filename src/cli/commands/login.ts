@@ -2,7 +2,9 @@
 import { findTokenProblem } from "../../auth/token.ts";
 import { checkToken } from "../../client/probe.ts";
 import { toEndpoint } from "../../core/base-url.ts";
+import { toShellWord } from "../../core/messages.ts";
 import {
+  adviseCommand,
   CommandError,
   commonExitCodes,
   interruptible,
@@ -96,7 +98,7 @@ async function logIn(options: LoginOptions, run: Run, signal: AbortSignal): Prom
   const post = await selectPost(options, terminal);
 
   async function check(found?: FoundToken): Promise<CommandError | undefined> {
-    const context = { url, source: run, tokenSource: found?.source };
+    const context = { url, source: run, token: found };
     const send = () =>
       checkToken({ baseUrl: url, ca, timeoutMs, token: found?.token, signal, post });
     try {
@@ -131,8 +133,8 @@ async function logIn(options: LoginOptions, run: Run, signal: AbortSignal): Prom
 }
 
 function addHint(cause: CommandError): CommandError {
-  const { exit, message, number } = cause;
-  return new CommandError(exit, message, { cause, number, hints: ["nothing was saved"] });
+  const { exit, message, number, hints } = cause;
+  return new CommandError(exit, message, { cause, number, hints: ["nothing was saved", ...hints] });
 }
 
 /** @param path undefined to ask on the terminal */
@@ -172,11 +174,13 @@ async function runLogout({ flags, io, terminal }: Run): Promise<void> {
     await terminal.note(`the default server is now ${current}`);
   }
   const origins = await listSavedOrigins(directory);
-  await terminal.note(
-    origins.length === 0
-      ? "no token is saved on this machine"
-      : `tokens are still saved for ${origins.join(", ")}: "plantstore logout --url URL" removes one`,
-  );
+  const [origin] = origins;
+  if (origin === undefined) {
+    await terminal.note("no token is saved on this machine");
+  } else {
+    const advice = adviseCommand("Remove one", `plantstore logout --url ${toShellWord(origin)}`);
+    await terminal.note(`tokens are still saved for ${origins.join(", ")}`, ...advice);
+  }
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is still set`);
   }

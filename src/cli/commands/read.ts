@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from "node:timers/promises";
 import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../../core/store.ts";
 import { readPlantPages } from "../../store/pages.ts";
-import { CommandError, interruptible, targetExitCodes } from "../command-error.ts";
+import { adviseCommand, CommandError, interruptible, targetExitCodes } from "../command-error.ts";
 import { type CommandBody, redirectAdvice, type Run, tokenAdvice } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { OutputError, writeText } from "../io.ts";
@@ -146,8 +146,8 @@ async function runList(run: Run): Promise<void> {
     const readsOn = flags["limit"] !== undefined && !io.stderr.isTTY;
     if (last === undefined || query.limit === Infinity || readsOn) return;
     for await (const _ of reader.readPages({ ...filter, afterId: last.id, limit: 1 })) {
-      await terminal.note("More:");
-      return terminal.command(toRunLine(run, { ...flags, afterId: `${last.id}` }));
+      const next = toRunLine(run, { ...flags, afterId: `${last.id}` });
+      return terminal.note(...adviseCommand("More", next));
     }
   });
 }
@@ -212,7 +212,7 @@ async function runExport(run: Run): Promise<void> {
     const rest = toRunLine(run, { ...flags, afterId: `${last}` });
     // The rest has a header too.
     const tail = style === "csv" ? " | tail -n +2" : "";
-    const allHints = [...hints, "append the rest:", `  ${rest}${tail} >> FILE`];
+    const allHints = [...hints, ...adviseCommand("Append the rest", `${rest}${tail} >> FILE`)];
     throw new CommandError(exit, message, { cause, hints: allHints, number });
   }
 }

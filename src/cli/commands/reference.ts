@@ -4,7 +4,7 @@ import { type ErrorKind, errorKinds, errorTable, toStatus } from "../../core/err
 import { quoteInput } from "../../core/messages.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { storeOptions } from "../../library/store-options.ts";
-import { commonExitCodes, UsageError } from "../command-error.ts";
+import { adviseCommand, commonExitCodes, CommandError } from "../command-error.ts";
 import { isForLogin, toExitCode } from "../command-failure.ts";
 import { type CommandBody, redirectAdvice, type Run } from "../command.ts";
 import { writeText } from "../io.ts";
@@ -59,7 +59,8 @@ function findKinds(name: string): readonly ErrorKind[] {
     return each.toLowerCase() === wanted || (isPrefix && number.startsWith(name));
   });
   if (kinds.length > 0) return kinds;
-  throw new UsageError(`unknown error "${quoteInput(name)}": "plantstore explain" lists all`);
+  const hints = adviseCommand("List all errors", "plantstore explain");
+  throw new CommandError("usage", `unknown error "${quoteInput(name)}"`, { hints });
 }
 
 function toErrorJson(kind: ErrorKind): string {
@@ -84,7 +85,10 @@ function describeStatus(kind: ErrorKind): string {
 
 function explainError(kind: ErrorKind): string {
   const { error, when, remedy } = errorTable[kind];
-  const login = isForLogin(error) ? 'Run "plantstore login". In a program:\n            ' : "";
+  const margin = `\n${" ".repeat("What to do: ".length)}`;
+  const login = isForLogin(error)
+    ? `${adviseCommand("Log in", "plantstore login").join(margin)}${margin}In a program: `
+    : "";
   return `\
 ${error} ${kind}: ${when}
 

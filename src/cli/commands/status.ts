@@ -8,6 +8,7 @@ import { escapeUnprintable, redactTokens } from "../../core/messages.ts";
 import { useAndClose } from "../../core/store.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
 import {
+  adviseCommand,
   CommandError,
   exitCodes,
   interruptible,
@@ -23,6 +24,7 @@ import { type Io, writeText } from "../io.ts";
 import { findUnknownVariables, settings, statusOptions } from "../options/local.ts";
 import { requestOptions, toLongFlag } from "../options/remote.ts";
 import { readOption, readOptions, type Setting } from "../options/values.ts";
+import { describePlace, findPlace } from "../place.ts";
 import { findExposure, listStorePaths } from "../permissions.ts";
 import { describePlaintext, findAuthorities, selectPost } from "../server-access.ts";
 import { assertStorePath, assertWritable, toStoreCommand } from "../store-access.ts";
@@ -57,6 +59,8 @@ interface Finding {
   readonly state: "ok" | "none" | "warning" | "error";
   /** One line: the value with its source, and how to fix a problem. Without secrets. */
   readonly message: string;
+  /** What to do next, such as a command on a line of its own. */
+  readonly hints?: readonly string[];
   /** For errors: that of a command that meets it. */
   readonly exitCode?: number;
   /** What programs read, as members of the whole report. */
@@ -81,12 +85,20 @@ async function printStatus(run: Run): Promise<number> {
   for await (const check of examine(run)) {
     checks.push(check);
     if (json) continue;
-    const message = escapeUnprintable(redactTokens(check.message));
-    await writeText(stdout, `${toTerm(check, palette)}  ${message}\n`);
+    const lines = [check.message, ...(check.hints ?? [])].map((line, index) => {
+      const term = index === 0 ? toTerm(check, palette) : " ".repeat(stateColumns + subjectColumns);
+      return `${term}  ${escapeUnprintable(redactTokens(line))}\n`;
+    });
+    await writeText(stdout, lines.join(""));
   }
   const firstError = checks.find(({ state }) => state === "error");
   if (json) {
-    const shown = checks.map(({ subject, state, message }) => ({ subject, state, message }));
+    const shown = checks.map(({ subject, state, message, hints }) => ({
+      subject,
+      state,
+      message,
+      hints: hints?.length ? hints : undefined,
+    }));
     const facts = Object.assign({}, ...checks.map((check) => check.facts)) as object;
     const report = { ok: firstError === undefined, ...facts, checks: shown };
     await terminal.printLines([redactTokens(JSON.stringify(report))]);
@@ -112,6 +124,7 @@ async function* examine(run: Run): AsyncGenerator<Check, void, undefined> {
   );
   for (const [subject, finding] of Object.entries(findings)) yield { subject, ...finding };
   yield { subject: "store", ...(await checkStore(run).catch(toErrorFinding(run))) };
+  yield { subject: "plants", ...checkPlace(run) };
   yield { subject: "config", ...(await checkDirectory("config", io).catch(toErrorFinding(run))) };
   yield { subject: "data", ...(await checkDirectory("data", io).catch(toErrorFinding(run))) };
   yield* listSettings(run);
@@ -126,7 +139,8 @@ function toErrorFinding(run: Run): (error: unknown) => Finding {
 }
 
 function toFinding(problem: CommandError): Finding {
-  return { state: "error", message: toSentence(problem), exitCode: problem.exitCode };
+  const { exitCode, hints } = problem;
+  return { state: "error", message: toSentence(problem), hints, exitCode };
 }
 
 function describeSetting(value: string, source: string): string {
@@ -181,7 +195,8 @@ async function checkOwnToken(
   signal: AbortSignal,
 ): Promise<Finding> {
   try {
-    const { token, source, isSaved } = await findToken(undefined, url, run.io, signal);
+    const found = await findToken(undefined, url, run.io, signal);
+    const { token, source, isSaved } = found;
     const prefix = toTokenPrefix(token);
     const shownSource = isSaved ? "saved for this URL" : `from ${source}`;
     const name = prefix === "" ? shownSource : `${prefix}… ${shownSource}`;
@@ -189,7 +204,7 @@ async function checkOwnToken(
     const check = await send?.(token);
     if (check === undefined) return { state: "none", message: `${name}: not checked`, facts };
     if (!check.isAccepted) {
-      const context = { url, source: run, tokenSource: source };
+      const context = { url, source: run, token: found };
       return { ...toFinding(toCheckError(check.response, context)), facts };
     }
     const plaintext = describePlaintext(url);
@@ -221,8 +236,8 @@ async function checkStore(run: Run): Promise<Finding> {
   if (path !== undefined && (await stat(path).then(isEmpty, isNoEntry))) {
     assertStorePath(url, io);
     await location.loadProvider?.();
-    const message = `${shown}: does not exist yet; "${toStoreCommand("serve", run)}" creates it`;
-    return { state: "none", message, facts };
+    const hints = adviseCommand("Create it", toStoreCommand("serve", run));
+    return { state: "none", message: `${shown}: does not exist yet`, hints, facts };
   }
   const work = async () =>
     useAndClose(await parseStoreUrl(url).openReader(), (store) => store.listTokens());
@@ -243,6 +258,17 @@ async function checkStore(run: Run): Promise<Finding> {
   }
 }
 
+/** Where commands for plants act without a flag: not always at the server of `create`, nor in the store of this machine. */
+function checkPlace(run: Run): Finding {
+  try {
+    const place = findPlace({ flags: {}, io: run.io });
+    return { state: "ok", message: `list, get, export and delete use ${describePlace(place)}` };
+  } catch (error) {
+    // Other commands work, and these with a flag.
+    return { ...toErrorFinding(run)(error), state: "warning" };
+  }
+}
+
 /** The directory of saved settings and tokens, or that of the default store. */
 async function checkDirectory(kind: "config" | "data", io: Io): Promise<Finding> {
   const found = attempt(() => locateDirectory(kind, io));
@@ -258,8 +284,7 @@ async function checkDirectory(kind: "config" | "data", io: Io): Promise<Finding>
     return undefined;
   });
   if (stats === undefined) {
-    const message = `${shown}: does not exist yet; "plantstore serve" creates it`;
-    return { state: "none", message, facts };
+    return { state: "none", message: `${shown}: does not exist yet`, facts };
   }
   if (!stats.isDirectory()) {
     const message = `${shown} is not a directory: move it, or use another directory`;

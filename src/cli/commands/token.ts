@@ -4,7 +4,7 @@ import { toTokenPrefix } from "../../auth/token.ts";
 import { quoteInput } from "../../core/messages.ts";
 import { type TokenRecord, useAndClose } from "../../core/store.ts";
 import { msPerUnit } from "../../library/option-types.ts";
-import { CommandError, storeExitCodes } from "../command-error.ts";
+import { adviseCommand, CommandError, storeExitCodes } from "../command-error.ts";
 import { type CommandBody, type Run, storeCommand } from "../command.ts";
 import { writeText } from "../io.ts";
 import { parseStoreUrl } from "../../store/store-url.ts";
@@ -110,7 +110,8 @@ async function runTokenIssue(run: Run): Promise<void> {
     const other = tokens.find((each) => each.name === name && isActive(each, issuedAtMs));
     if (other !== undefined) {
       const command = toStoreCommand(`token revoke ${other.prefix}`, run);
-      await terminal.warning(`another valid token is named ${name}: "${command}" revokes it`);
+      await terminal.warning(`another valid token is named ${name}`);
+      await terminal.note(...adviseCommand("Revoke it", command));
     }
     const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
     await store.addToken(record);
@@ -180,10 +181,8 @@ function findOne(
   const active = matches.filter((token) => isActive(token, nowMs));
   const [token, ...others] = active.length > 0 ? active : matches.slice(-1);
   if (token === undefined) {
-    throw new CommandError(
-      "noSuchPlant",
-      `no token matches "${quoteInput(wanted)}": "${toStoreCommand("token list", run)}" shows names and prefixes`,
-    );
+    const hints = adviseCommand("List names and prefixes", toStoreCommand("token list", run));
+    throw new CommandError("noSuchPlant", `no token matches "${quoteInput(wanted)}"`, { hints });
   }
   if (others.length === 0) return token;
   const prefixes = active.map(({ prefix, issuedAtMs }) => `${prefix} of ${toDate(issuedAtMs)}`);

@@ -6,13 +6,16 @@ import { CommandError } from "../command-error.ts";
 import { assertEnvironmentPath, findConfigDirectory } from "./saved-settings.ts";
 import type { Io } from "../io.ts";
 
-/** A token and its source, which is named if the token is rejected. */
-export interface FoundToken {
-  readonly token: string;
+/** Where a token comes from, which is named if the token is rejected. */
+export interface TokenOrigin {
   /** Such as `PLANTSTORE_TOKEN` or `the file token.txt`. */
   readonly source: string;
   /** True if `login` or `serve` saved it for this origin. */
   readonly isSaved?: true;
+}
+
+export interface FoundToken extends TokenOrigin {
+  readonly token: string;
 }
 
 /** Far above the limit of headers. */
@@ -85,7 +88,10 @@ async function readInput(
   const { readBytes } = await import("../input.ts");
   const bytes = await readBytes(path, source, maxTokenBytes, io, signal);
   const { findForeignFormat } = await import("../../records/foreign-formats.ts");
-  const problem = findForeignFormat(bytes, path, "plantstore login --token-file -");
-  if (problem !== undefined) throw new CommandError("tokenRejected", problem);
+  const format = findForeignFormat(bytes);
+  if (format !== undefined) {
+    const problem = `${source} is ${format.name}: a token is plain text in UTF-8`;
+    throw new CommandError("tokenRejected", problem);
+  }
   return { token: trimToken(new TextDecoder().decode(bytes)), source };
 }

@@ -219,7 +219,7 @@ export const serveOptions = {
   }),
   statusMode: setting(
     "--status-mode <mode>",
-    "Status of failed creates: contract (400), or http (401, 409, 422 and others)",
+    "Status of errors: contract (400), or http (401, 409, 422 and others)",
     { ...testing, ...storeOptions.statusMode },
   ),
   faults: setting(

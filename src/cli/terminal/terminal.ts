@@ -57,19 +57,14 @@ export class Terminal {
     await this.#print(`${success("✓")} `, message);
   }
 
-  /** Prints a line on stderr, without the tokens in it. */
-  async note(message: string): Promise<void> {
-    await this.#print("", message);
+  /** Prints lines on stderr, without the tokens in them. */
+  async note(...lines: readonly string[]): Promise<void> {
+    for (const line of lines) await this.#print("", line);
   }
 
   /** Names the place of a command on stderr, if that is a terminal. */
   async namePlace(kind: "Server" | "Store", url: string): Promise<void> {
     if (this.#io.stderr.isTTY) await this.note(`${kind}: ${url}`);
-  }
-
-  /** Prints a command on a line of its own on stderr. */
-  async command(line: string): Promise<void> {
-    await this.#write(`  ${escapeUnprintable(line)}`);
   }
 
   /** Prints lines on stdout. A terminal gets characters that it would obey as escapes of JSON. @throws OutputError */

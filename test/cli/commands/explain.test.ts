@@ -17,7 +17,9 @@ Exit code:  5, of "plantstore create"
 
   it.each(["noCredential", "unknownToken", "expiredToken"])("%s names the login", async (kind) => {
     const { stdout } = await runCli(["explain", kind]);
-    expect(stdout).toContain('\nWhat to do: Run "plantstore login". In a program:\n');
+    expect(stdout).toContain(
+      "\nWhat to do: Log in:\n              plantstore login\n            In a program: ",
+    );
   });
 
   it.each(errorKinds)("%s has its number, its sentence and its exit code", async (kind) => {
@@ -59,7 +61,7 @@ Exit code:  5, of "plantstore create"
   it.each(["nothing", "", "toString", "40901"])(
     "rejects %j, which names no error",
     async (asked) => {
-      const problem = `error: unknown error "${asked}": "plantstore explain" lists all\nSee "plantstore explain --help"\n`;
+      const problem = `error: unknown error "${asked}"\nList all errors:\n  plantstore explain\n`;
       expect(await runCli(["explain", asked])).toExit(2, problem);
     },
   );

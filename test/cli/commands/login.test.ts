@@ -169,10 +169,11 @@ describe("login", () => {
   it("reads no token if no server responds", async () => {
     const url = await findClosedUrl();
     const stdin = new PassThrough();
-    const problem = /^error: cannot connect to .*\nnothing was saved\n$/;
+    const problem =
+      /^error: cannot connect to .*\nnothing was saved\nStart a server, or check --url:\n {2}plantstore serve /;
     expect(await run(["login", "--url", url], { stdin })).toExit(6, problem);
     const typed = await run(["login", "--url", url], { terminals: allTerminals });
-    expect(typed).toExit(6, /\nnothing was saved\n$/);
+    expect(typed).toExit(6, /\nnothing was saved\n/);
   });
 
   it.each([
@@ -319,7 +320,7 @@ describe("logout", () => {
     const message =
       "removed the token for https://plants.example from this machine; it is valid until it expires or is revoked\n" +
       "the default server is now http://127.0.0.1:7526\n" +
-      'tokens are still saved for https://other.example: "plantstore logout --url URL" removes one\n';
+      "tokens are still saved for https://other.example\nRemove one:\n  plantstore logout --url https://other.example\n";
     expect(await run(["logout"])).toExit(0, message);
     await expectNothingSaved("https://plants.example");
     expect(readSavedToken(directory, "https://other.example")).toBe(testToken);
@@ -340,7 +341,7 @@ describe("logout", () => {
     await login(server.url, testToken);
     expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
     for (let round = 0; round < 2; round += 1) {
-      const message = `not logged in: nothing was removed\ntokens are still saved for ${local}: `;
+      const message = `not logged in: nothing was removed\ntokens are still saved for ${local}\n`;
       expect(await run(["logout"])).toExit(0, containing(message));
     }
     expect(readSavedToken(directory, local)).toBeDefined();

@@ -279,7 +279,7 @@ describe("a store that has tokens", () => {
     home = await createTemporaryDirectory();
     const second = await serve(["--store", store]);
     await second.saw("none of this store is saved");
-    const advice = `run \\"plantstore token issue --store ${store} | plantstore login --url ${second.url}\\"`;
+    const advice = `Log in:\\n  plantstore token issue --store ${store} | plantstore login --url ${second.url}"`;
     expect(second.stderr()).toContain(advice);
     expect(await create(second.url)).toMatchObject({ exitCode: 4 });
   });
@@ -349,7 +349,7 @@ it.each([
 });
 
 it("a store at any free port warns that no client knows its token, unless --json prints it", async () => {
-  const warning = /"level":"warn","message":"no client knows the token of this server: [^"]/;
+  const warning = /"level":"warn","message":"no client knows the token of this server\\n[^"]/;
   expect((await serveOnce(["--port", "0"])).stderr).toMatch(warning);
   home = await createTemporaryDirectory();
   expect((await serveOnce(["--port", "0", "--json"])).stderr).not.toContain("no client knows");
@@ -358,7 +358,7 @@ it("a store at any free port warns that no client knows its token, unless --json
 it("the warning that no client knows the token names a store that is not the default", async () => {
   const store = `sqlite:${join(home, "other.db")}`;
   const { stderr } = await serveOnce(["--port", "0", "--store", store]);
-  expect(stderr).toContain(` token issue --store ${store}\\" issues another one`);
+  expect(stderr).toContain(`\\nIssue another one:\\n  plantstore token issue --store ${store}"`);
 });
 
 it.each([["--ephemeral"], ["--demo"], ["--store", "memory:"]])(

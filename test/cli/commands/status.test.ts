@@ -17,7 +17,13 @@ import {
 import { saveCredential, toTokenFile } from "../../helpers/credentials.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { runBinary } from "../../helpers/run-binary.ts";
-import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
+import {
+  allTerminals,
+  type CliOptions,
+  containing,
+  runCli,
+  startCli,
+} from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -69,6 +75,7 @@ describe("status without a problem", () => {
       `ok server ${server.url} (from the URL of the last login in ${toSettingsFile(configDirectory)})`,
       `ok token ${testToken.slice(0, 8)}… saved for this URL: accepted`,
       `ok store ${store} (from --store): 0 active tokens`,
+      `ok plants list, get, export and delete use the plant store at ${server.url}`,
       `ok config ${configDirectory} (default): tokens for ${server.url}`,
       `ok data ${dataDirectory} (default)`,
       "",
@@ -80,7 +87,7 @@ describe("status without a problem", () => {
     const env = { PLANTSTORE_TOKEN: testToken };
     const { exitCode, report } = await examine(["--url", server.url], { env });
     expect(exitCode).toBe(0);
-    const subjects = ["plantstore", "server", "token", "store", "config", "data"];
+    const subjects = ["plantstore", "server", "token", "store", "plants", "config", "data"];
     expect(report).toEqual({
       ok: true,
       url: server.url,
@@ -113,10 +120,23 @@ describe("status without a problem", () => {
   it("does not report missing files as errors", async () => {
     const { find } = await examine();
     for (const subject of ["config", "data", "store"]) {
-      expect(find(subject)).toMatch(
-        /^none: .* \(default\): does not exist yet; "plantstore serve" creates it$/,
-      );
+      expect(find(subject)).toMatch(/^none: .* \(default\): does not exist yet$/);
     }
+  });
+
+  it("has the next command on a line of its own, and as a member of the JSON", async () => {
+    const { stdout } = await runCli(["status", "--store", "sqlite:new.db"], { home });
+    const line = "plantstore serve --store sqlite:new.db";
+    expect(stdout).toMatch(new RegExp(`does not exist yet\\n +Create it:\\n +${line}\\n`));
+    const { report } = await examine(["--store", "sqlite:new.db"]);
+    const hints = ["Create it:", `  ${line}`];
+    expect(report["checks"]).toContainEqual(expect.objectContaining({ subject: "store", hints }));
+  });
+
+  it("names the variables that leave the place of list and others open", async () => {
+    const env = { PLANTSTORE_URL: "http://127.0.0.1:1", PLANTSTORE_STORE: "memory:" };
+    const { find } = await examine([], { env });
+    expect(find("plants")).toMatch(/^warning: .* are both set: pass --url or --store$/);
   });
 
   it("are those that are not at their default, with their source", async () => {
@@ -319,7 +339,7 @@ describe("status checks the server and the token, and finds", () => {
     const { exitCode, find } = await examine([], options);
     expect(exitCode).toBe(4);
     expect(find("server")).toBe(`ok: ${server.url} (from PLANTSTORE_URL)`);
-    expect(await create(options)).toExit(4, `${find("token")}\n`);
+    expect(await create(options)).toExit(4, containing(`${find("token")}\nLog in `));
   });
 
   it.each([

@@ -58,7 +58,7 @@ describe("token issue", () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
       stderr:
-        'warning: another valid token is named ci: "plantstore token revoke pst_0001" revokes it\n',
+        "warning: another valid token is named ci\nRevoke it:\n  plantstore token revoke pst_0001\n",
     });
     expect(await runToken(["issue"])).toMatchObject({ exitCode: 0, stderr: "" });
   });
@@ -361,7 +361,7 @@ it.each([
 describe.each([["issue"], ["list"], ["revoke", "ci"]])("token %s", (...args) => {
   it("creates no store if it is missing", async () => {
     const home = await createTemporaryDirectory();
-    const problem = `no store at ${join(home, ".local/share/plantstore/plants.db")} yet: `;
+    const problem = `no store at ${join(home, ".local/share/plantstore/plants.db")} yet\n`;
     expect(await runCli(["token", ...args], { home })).toExit(2, containing(problem));
     expect(await readdir(home)).toEqual([]);
   });

@@ -17,6 +17,7 @@ import { readNewPlant } from "../../../core/read-plant.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { toDelimiter } from "../../../records/table-reader.ts";
 import {
+  adviseCommand,
   CommandError,
   exitCodes,
   Interruption,
@@ -29,6 +30,7 @@ import {
   toCommandFailure,
   toResponseError,
 } from "../../command-failure.ts";
+import type { TokenOrigin } from "../../config/token-source.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
 import { createOptions } from "../../options/remote.ts";
 import { toCommandLine } from "../../options/values.ts";
@@ -58,7 +60,7 @@ export async function sendFromInputs(run: CreateRun): Promise<number> {
       ? undefined
       : new RejectsFile(rejectsPath, fromLine !== undefined, terminal);
   await rejects?.assertUnused(paths);
-  const { request, tokenSource } = await prepareRequest(run);
+  const { request, token } = await prepareRequest(run);
   // After the token is found: without one, the file of an earlier run stays as it is.
   await rejects?.prepare();
   const report = new RecordReport(run, input, rejects);
@@ -67,7 +69,7 @@ export async function sendFromInputs(run: CreateRun): Promise<number> {
     const end = await sendAll(input, report, request, run);
     if (input.count === 0) assertUninterrupted(end);
     const finish = input.isMany ? endMany : endOne;
-    return await finish(end, input, report, tokenSource, run);
+    return await finish(end, input, report, token, run);
   } finally {
     input.stop();
     await rejects?.close();
@@ -177,7 +179,7 @@ async function endOne(
   { signal, failure }: End,
   input: RecordInput,
   report: RecordReport,
-  tokenSource: string,
+  token: TokenOrigin | undefined,
   run: CreateRun,
 ): Promise<number> {
   if (failure !== undefined && !(failure instanceof StoppedError)) throw failure;
@@ -192,7 +194,7 @@ async function endOne(
   if (record !== undefined) await report.warn(record);
   const isSent = record !== undefined && isSendable(record.plant);
   const details = isSent ? [] : [`in ${toInputName(input.paths[0] ?? "-")}`];
-  const context = { id: record?.content.id, tokenSource, response, details };
+  const context = { id: record?.content.id, token, response, details };
   const exitCode = await printOne(reported, context, run);
   if (signal !== undefined) throw new Interruption(signal);
   return exitCode;
@@ -203,7 +205,7 @@ async function endMany(
   end: End,
   input: RecordInput,
   report: RecordReport,
-  tokenSource: string,
+  token: TokenOrigin | undefined,
   run: CreateRun,
 ): Promise<number> {
   const { options, terminal } = run;
@@ -218,22 +220,27 @@ async function endMany(
     }
     return exitCodes[report.tally.missing === 0 ? "done" : "someMissing"].code;
   }
-  const { message, number, exitCode } = toEndError(end, tokenSource, run);
+  const { message, number, exitCode, hints } = toEndError(end, token, run);
   await (isFailFast && exitCode === exitCodes.someMissing.code
     ? terminal.note(message)
     : terminal.error(message, number));
-  await adviseResuming(end, input, report, run);
+  await terminal.note(...hints);
+  await adviseResuming(end, input, report, run, hints.length > 0);
   return exitCode;
 }
 
-function toEndError({ signal, failure }: End, tokenSource: string, run: CreateRun): CommandError {
+function toEndError(
+  { signal, failure }: End,
+  token: TokenOrigin | undefined,
+  run: CreateRun,
+): CommandError {
   if (signal !== undefined) return new Interruption(signal);
   if (failure === undefined) {
     const message = "stopped at the first rejected or failed record (--fail-fast)";
     return new CommandError("someMissing", message);
   }
   if (failure instanceof StoppedError) {
-    return toResponseError(failure.cause, { url: run.options.url, source: run, tokenSource });
+    return toResponseError(failure.cause, { url: run.options.url, source: run, token });
   }
   return toCommandFailure(toCommandError(failure, run, "the plant may or may not exist"));
 }
@@ -247,13 +254,14 @@ async function adviseResuming(
   { position, paths }: RecordInput,
   { resumeAt, rejectedAt, tally }: RecordReport,
   { options, flags, terminal }: CreateRun,
+  isLoginAdvised: boolean,
 ): Promise<void> {
   const { rejectsPath } = options;
   const { path, line } = resumeAt ?? position;
   let before = "";
   if (failure instanceof CommandError && failure.cause instanceof InputSyntaxError) {
     before = "correct the input, then ";
-  } else if (failure instanceof StoppedError && hasRejectedToken(failure)) {
+  } else if (failure instanceof StoppedError && hasRejectedToken(failure) && !isLoginAdvised) {
     before = "replace the token, then ";
   } else if (isFailFast && rejectsPath === undefined && rejectedAt === line) {
     before = `correct line ${line}, then `;
@@ -265,10 +273,10 @@ async function adviseResuming(
   const same = path === "-" ? " with the same input" : "";
   const isExtended = rejectsPath !== undefined && tally.missing > 0;
   const also = isExtended ? `, and add to ${rejectsPath}` : "";
-  await terminal.note(capitalize(`${before}resume${same}${also}:`));
   const command = toCommandLine("create", createOptions, { ...flags, fromLine: `${line}` });
   const rest = paths.slice(paths.indexOf(path));
-  await terminal.command([command, ...rest.map(toShellWord)].join(" "));
+  const resume = [command, ...rest.map(toShellWord)].join(" ");
+  await terminal.note(...adviseCommand(capitalize(`${before}resume${same}${also}`), resume));
 }
 
 function capitalize(text: string): string {

@@ -14,7 +14,8 @@ import type { JsonValue } from "../../../core/json.ts";
 import { isError } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
-import { exitCodes } from "../../command-error.ts";
+import { adviseCommand, exitCodes } from "../../command-error.ts";
+import type { TokenOrigin } from "../../config/token-source.ts";
 import { OutputError } from "../../io.ts";
 import { selectPost } from "../../server-access.ts";
 import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts";
@@ -27,7 +28,7 @@ export async function sendFromFlags(run: CreateRun): Promise<number> {
   if (!isSendable(plant)) return printOne(toLocalResult(plant), {}, run);
   const { id } = plant;
   if (isDryRun) return printOne(toLocalResult(plant), { id }, run);
-  const { request, tokenSource } = await prepareRequest(run);
+  const { request, token } = await prepareRequest(run);
   const warn = async (retry: Retry): Promise<void> => {
     const { describeUnavailable } = await import("../../command-failure.ts");
     await terminal.warning(`${describeUnavailable(retry, url)}, retrying`);
@@ -47,7 +48,7 @@ export async function sendFromFlags(run: CreateRun): Promise<number> {
     throw error;
   });
   const response = isError(answer) || answer.ok ? undefined : answer;
-  return printOne(toItemResult(answer), { id, tokenSource, response }, run);
+  return printOne(toItemResult(answer), { id, token, response }, run);
 }
 
 function readPlantFlags(flags: PlantFlags): NewPlant | RequestError {
@@ -68,7 +69,7 @@ const confirmations = {
 interface ResultContext {
   readonly id?: bigint | undefined;
   /** Undefined if no token was sent. */
-  readonly tokenSource?: string;
+  readonly token?: TokenOrigin | undefined;
   /** The response with the Error. It says more than the result: attempts, and how long to wait. */
   readonly response?: StopCause | undefined;
   /** Added to the message of an Error. */
@@ -78,7 +79,7 @@ interface ResultContext {
 /** Prints the Plant or the Error of one plant. @returns the exit code. @throws UnavailableError, OutputError */
 export async function printOne(
   result: ItemResult,
-  { id, tokenSource, response, details = [] }: ResultContext,
+  { id, token, response, details = [] }: ResultContext,
   run: CreateRun,
 ): Promise<number> {
   if (result.ok) {
@@ -90,10 +91,11 @@ export async function printOne(
     if (run.options.json) await printOnStdout(result, id, run);
     throw rejection;
   }
-  const { toDetails, toExitCode } = await import("../../command-failure.ts");
-  const context = { url: run.options.url, source: run, tokenSource };
+  const { adviseLogin, toDetails, toExitCode } = await import("../../command-failure.ts");
+  const context = { url: run.options.url, source: run, token };
   const added = toDetails(response ?? result, context);
   await printRejection(result, id, [...added, ...details], run);
+  await run.terminal.note(...adviseLogin(rejection, context));
   return rejection.error === undefined ? exitCodes.invalidPlant.code : toExitCode(rejection.error);
 }
 
@@ -154,8 +156,8 @@ async function printRejection(
   await printOnStdout(result, id, run, report);
   // The user has read the JSON already.
   if (io.stdout.isTTY && io.stderr.isTTY && error !== undefined && findErrorRow(error)) {
-    const advice = `"plantstore explain ${error}" shows how to fix it`;
-    await terminal.error([...details, advice].join("; "), error);
+    await terminal.error(details.join("; ") || "the plant was not created", error);
+    await terminal.note(...adviseCommand("See how to fix it", `plantstore explain ${error}`));
   } else {
     await report();
   }

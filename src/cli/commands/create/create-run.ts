@@ -4,7 +4,7 @@ import { toTraceId } from "../../../core/contract.ts";
 import { quoteInput } from "../../../core/messages.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import { findToken, type FoundToken } from "../../config/token-source.ts";
+import { findToken, type FoundToken, type TokenOrigin } from "../../config/token-source.ts";
 import type { Io, StopSignal } from "../../io.ts";
 import {
   bulkRetryOption,
@@ -137,14 +137,14 @@ function findPaths(
  */
 export async function prepareRequest(
   run: CreateRun,
-): Promise<{ readonly request: CreateRequest; readonly tokenSource: string }> {
+): Promise<{ readonly request: CreateRequest; readonly token: TokenOrigin | undefined }> {
   const { options, io, abort } = run;
   const ca = options.isDryRun ? undefined : await findAuthorities(options, io, abort);
   const found = options.isDryRun ? undefined : await findTokenToSend(run);
   const { TRACEPARENT: trace = "" } = io.env;
   const traceparent = toTraceId(trace) === undefined ? undefined : trace;
   const request = toCreateRequest(options.url, found?.token, ca, traceparent);
-  return { request, tokenSource: found?.source ?? "" };
+  return { request, token: found };
 }
 
 async function findTokenToSend({ options, io, terminal, abort }: CreateRun): Promise<FoundToken> {

@@ -7,6 +7,7 @@ import { escapeUnprintable, toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
+import { adviseCommand } from "../../command-error.ts";
 import { type Environment, type Io, writeText } from "../../io.ts";
 import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
@@ -42,8 +43,10 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
     return;
   }
   for (const { label, text, lines } of rows) {
-    // A log keeps what is written to it: lines to copy may contain the token.
-    if (lines.length === 0 || label === "Token") log.message("info", `${label}: ${text}`);
+    if (lines.length > 0 && label !== "Token") continue;
+    // A log keeps what is written to it, so it never gets a token.
+    const shown = started.token.kind === "issued" ? [] : lines.map((line) => `  ${line}`);
+    log.message("info", [`${label}: ${text}`, ...shown].join("\n"));
   }
   log.message("info", `Listening on ${url}`);
 }
@@ -110,8 +113,7 @@ function toRows(
   }
   if (operations === "all") add("Serves", "create, list and delete (--operations all)");
   if (statusMode === "http") {
-    const digits = "the first three digits of its error number (--status-mode http)";
-    add("Status", `for a failed create, ${digits}`);
+    add("Status", "the first three digits of the error number (--status-mode http)");
   }
   switch (token.kind) {
     case "environment":
@@ -132,8 +134,8 @@ function toRows(
     }
     case "none": {
       const line = `${command} token issue${toStoreFlag(store, io)} | ${command} login${option}`;
-      add("Token", `none of this store is saved for this user and URL: run "${line}"`);
-      add("Try", `${elsewhere}:`, line);
+      add("Token", "none of this store is saved for this user and URL. Log in:", line);
+      add("Try", `${elsewhere}:`, create);
     }
   }
   return rows;
@@ -165,8 +167,8 @@ async function listWarnings(
   }
   if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
     const command = `${toInvocation(io)} token issue${toStoreFlag(options.store, io)}`;
-    const issue = `"${command}" issues another one`;
-    warnings.push(`no client knows the token of this server: ${issue}`);
+    const problem = "no client knows the token of this server";
+    warnings.push([problem, ...adviseCommand("Issue another one", command)].join("\n"));
   }
   if (options.isDemo) {
     warnings.push("every reader of the site can list, replace and delete plants");

@@ -104,6 +104,18 @@ describe("a flag", () => {
     expect(server.requests).toEqual([]);
   });
 
+  it.each([
+    ["plants.xlsx", Buffer.from("PK\x03\x04 and so on")],
+    ["plants.xls", Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1)],
+  ])("is the spreadsheet %s, which no command converts", async (name, bytes) => {
+    const path = join(await createTemporaryDirectory(), name);
+    await writeFile(path, bytes);
+    expect(await create([path])).toExit(
+      2,
+      `error: ${path} is a spreadsheet: save it as CSV UTF-8\n`,
+    );
+  });
+
   const range = "an integer from -9223372036854775808 to 9223372036854775807";
 
   async function expectRejected(args: readonly string[], error: number, message: string) {
@@ -189,12 +201,7 @@ describe("a document that is not a plant", () => {
       Buffer.from(`\uFEFF${plant}`, "utf16le"),
       "iconv --from-code UTF-16LE --to-code UTF-8 < FILE",
     ],
-    [
-      "a zip file, or a spreadsheet that has to be saved as CSV UTF-8",
-      Buffer.from("PK\x03\x04 and so on"),
-      "unzip -p FILE",
-    ],
-    ["a zip file, or a spreadsheet", Buffer.of(0xd0, 0xcf, 0x11, 0xe0, 0xa1), "unzip -p FILE"],
+    ["a zip file", Buffer.from("PK\x03\x04 and so on"), "unzip -p FILE"],
     [
       "a SQLite database",
       Buffer.from("SQLite format 3\0\x10\0"),

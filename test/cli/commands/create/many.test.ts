@@ -634,7 +634,7 @@ describe("a run that ends early", () => {
         2,
         findClosedUrl,
         6,
-        /unfinished 2 in .*\nerror: .*after 2 attempts.*\nRun the same command again\n$/,
+        /unfinished 2 in .*\nerror: .*after 2 attempts.*\nStart a server, .*\n {2}plantstore serve .*\nRun the same command again\n$/,
       ],
       [
         "a lost connection",

@@ -143,7 +143,7 @@ describe("an Error", () => {
     const rejected = await createWith(errorResponse(40102), options);
     expect(rejected.stdout).toBe('{"error":40102,"message":"message of 40102"}\n');
     expect(rejected.stderr).toBe(
-      `Server: ${rejected.url}\nerror 40102: the token came from PLANTSTORE_TOKEN; "plantstore explain 40102" shows how to fix it\n`,
+      `Server: ${rejected.url}\nerror 40102: the token came from PLANTSTORE_TOKEN\nSee how to fix it:\n  plantstore explain 40102\n`,
     );
     const onlyErrors = { ...options, terminals: { stderr: true } };
     const redirected = await createWith(errorResponse(40102), onlyErrors);
@@ -201,7 +201,7 @@ describe("an unavailable plant store", () => {
 
   it("is reported with the next step after three attempts", async () => {
     const url = await findClosedUrl();
-    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused: start a server with "plantstore serve --port ${new URL(url).port}", or check PLANTSTORE_URL\n`;
+    const problem = `error: cannot connect to ${url} after 3 attempts: connection refused\nStart a server, or check PLANTSTORE_URL:\n  plantstore serve --port ${new URL(url).port}\n`;
     expect(await createAt(url)).toExit(6, problem);
   });
 
@@ -274,7 +274,7 @@ describe("a token over unencrypted HTTP", () => {
     "http://[::1]:1",
   ])("causes no warning at %s", async (url) => {
     const { stderr } = await createAt(url, ["--retry", "0", "--timeout", "1"]);
-    expect(stderr).toMatch(/^error: [^\n]*\n$/);
+    expect(stderr).not.toContain("warning");
   });
 });
 

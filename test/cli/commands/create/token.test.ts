@@ -63,7 +63,7 @@ describe("the token is read", () => {
       const { stderr } = await create(args, { env: variables });
       expect(sentCredentials().at(-1)).toBe(`Bearer ${token}`);
       // Each rejection names the source.
-      expect(stderr).toMatch(new RegExp(`\\(the token came from ${source}\\)\\n$`));
+      expect(stderr).toMatch(new RegExp(`\\(the token came from ${source}\\)\\n`));
     }
   });
 
@@ -96,7 +96,7 @@ describe("without a token", () => {
   it("create exits with 4, names the URL, the known origins and the next step, and sends no plant", async () => {
     await saveCredential(directory, { origin: "http://127.0.0.1:1", token: "a" });
     await saveCredential(directory, { origin: "https://plants.example", token: "b" });
-    const problem = `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example): run "plantstore login", or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE\n`;
+    const problem = `error: no token for ${server.url} (saved: http://127.0.0.1:1, https://plants.example)\nLog in, or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE:\n  plantstore login\n`;
     expect(await create([])).toExit(4, problem);
     expect(sentRequests()).toEqual(["GET /readyz"]);
   });
@@ -105,15 +105,19 @@ describe("without a token", () => {
     [
       "a server that saved none for this user",
       true,
-      /: its token is the one that it printed when it started, or its PLANTSTORE_TOKEN: pass it to "plantstore login --url /,
+      /\nLog in with the token that the server printed when it started, or set .*:\n {2}plantstore login --url /,
     ],
-    ["a server with a store", false, /: run "plantstore token issue \| plantstore login --url /],
+    [
+      "a server with a store",
+      false,
+      /\nLog in as the owner of its store, .*:\n {2}plantstore token issue \| plantstore login --url /,
+    ],
   ])("create says where the token of %s is", async (_what, isVolatile, advice) => {
     const body = `{"status":"ready"${isVolatile ? ',"store":"memory"' : ""}}`;
     const { url } = await openScriptedServer(json(200, body));
     const result = await create(["--url", url]);
     expect(result).toExit(4, advice);
-    expect(result.stderr).toContain(` --url ${url}"`);
+    expect(result.stderr).toContain(` --url ${url}\n`);
   });
 
   it.each([
@@ -127,7 +131,7 @@ describe("without a token", () => {
 
   it("create sends nothing to another machine", async () => {
     const result = await create(["--url", "http://plants.invalid"]);
-    expect(result).toExit(4, containing('run "plantstore login --url http://plants.invalid"'));
+    expect(result).toExit(4, containing("  plantstore login --url http://plants.invalid\n"));
   });
 
   it("create rejects an invalid plant first", async () => {
@@ -167,10 +171,10 @@ describe("an invalid token", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("that is in UTF-16 is rejected with the command that converts it", async () => {
+  it("that is in UTF-16 is rejected with the encoding that it needs", async () => {
     const path = await writeToken("token", Buffer.from(`\uFEFF${mintToken()}\r\n`, "utf16le"));
     const result = await create(["--token-file", path]);
-    expect(result).toExit(4, containing(`error: ${path} is UTF-16: convert it, `));
+    expect(result).toExit(4, `error: the file ${path} is UTF-16: a token is plain text in UTF-8\n`);
     expect(server.requests).toEqual([]);
   });
 
@@ -208,4 +212,19 @@ describe("a token that cannot be read", () => {
     endless.write(Buffer.alloc(70_000, "a"));
     expect(await run.finished).toExit(2, "error: standard input has more than 65536 bytes\n");
   });
+});
+
+it.each([
+  ["a plant", ["--id", "1", "--name", "fern"], "{}"],
+  ["a file", ["--json"], '{"id":1,"name":"fern"}\n'],
+])("a rejected saved token: create of %s shows the login once", async (_, args, stdin) => {
+  const { url } = await openScriptedServer(errorResponse(40102));
+  await saveCredential(directory, { origin: url, token: "saved" });
+  const { exitCode, stderr } = await runCli(["create", ...args, "--url", url], {
+    env: { PLANTSTORE_CONFIG_DIR: directory },
+    stdin,
+  });
+  expect(exitCode).toBe(4);
+  expect(stderr).toContain(`\nReplace the token:\n  plantstore login --url ${url}\n`);
+  expect(stderr.match(/replace the token/gi)).toHaveLength(1);
 });

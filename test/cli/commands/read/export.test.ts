@@ -179,7 +179,7 @@ describe("a signal", () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: code,
       stderr: `error: stopped by ${signal}: some plants are missing in the output
-append the rest:
+Append the rest:
   plantstore export --after ${exported.length - 1} --store ${url} >> FILE
 `,
     });

@@ -48,7 +48,7 @@ it("reports an unknown id on stderr, with exit code 9", async () => {
   const url = await createSqliteStore([fern]);
   expect(await runCli(["get", "-2", "--store", url])).toExit(
     9,
-    `error: no plant in the store ${url} has the id -2: "plantstore list --store ${url}" shows all plants\n`,
+    `error: no plant in the store ${url} has the id -2\nList all plants:\n  plantstore list --store ${url}\n`,
   );
 });
 
@@ -65,7 +65,7 @@ describe("several ids", () => {
     const url = await createSqliteStore(plants);
     expect(await runCli(["get", "7", "2", "-8", "7", "--store", url])).toExit(
       9,
-      `error: no plant in the store ${url} has the ids 7, -8: "plantstore list --store ${url}" shows all plants\n`,
+      `error: no plant in the store ${url} has the ids 7, -8\nList all plants:\n  plantstore list --store ${url}\n`,
       '{"id":2,"name":"rose"}\n',
     );
   });
@@ -121,7 +121,7 @@ describe("ids on standard input", () => {
     const stdin = ['{"id":1,"status":"created"}\n', ...unknown, "2"].join("");
     const { exitCode, stdout, stderr } = await runCli(["get", "-", "--store", url], { stdin });
     expect({ exitCode, stdout }).toEqual({ exitCode: 9, stdout: '{"id":1,"name":"fern"}\n' });
-    expect(stderr).toMatch(/ has the ids 2, [\d, ]*, 21 and 5 more: /);
+    expect(stderr).toMatch(/ has the ids 2, [\d, ]*, 21 and 5 more$/m);
   });
 
   it("print nothing but a warning for empty input, and are announced on a terminal", async () => {
