@@ -158,8 +158,9 @@ function toAdvice(
 }
 
 function toRefusedAdvice(url: string, detail: string, checkUrl: string, needsAll = false): Advice {
-  if (detail === "EACCES")
+  if (detail === "EACCES") {
     return { advice: `use it as a user who may write to it, or ${checkUrl}` };
+  }
   if (detail === "ENOTSOCK") return { advice: checkUrl };
   const { origin, socketPath, httpUrl } = toEndpoint(url);
   if (!isLocalUrl(url) || url.startsWith("https:")) {

@@ -19,9 +19,7 @@ async function serve(...args: readonly string[]) {
 describe("--status-mode http", () => {
   it("is reported, and in the description and on the page of that server", async () => {
     const { url, stderr } = await serve("--status-mode", "http");
-    expect(stderr()).toContain(
-      "Status: for a failed create, the first three digits of its error number",
-    );
+    expect(stderr()).toContain("Status: the first three digits of the error number");
     const response = await fetch(`${url}/plants`, { method: "POST" });
     expect(response.status).toBe(401);
     const description = await (await fetch(`${url}/openapi.json`)).text();
