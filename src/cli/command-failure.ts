@@ -24,8 +24,7 @@ import {
 } from "./command-error.ts";
 import type { Run } from "./command.ts";
 import { findConfigDirectory } from "./config/saved-settings.ts";
-import { listSavedOrigins } from "./config/saved-tokens.ts";
-import type { TokenOrigin } from "./config/token-source.ts";
+import { listSavedOrigins, type TokenOrigin } from "./config/saved-tokens.ts";
 import { type Io, OutputError } from "./io.ts";
 import { urlOption } from "./options/remote.ts";
 import { readDefaultUrl, readOption, savingCommands } from "./options/values.ts";

@@ -16,6 +16,14 @@ import {
 /** Windows has no file modes. */
 type Platform = Pick<Io, "platform">;
 
+/** Where a token comes from, which is named if the token is rejected. */
+export interface TokenOrigin {
+  /** Such as `PLANTSTORE_TOKEN` or `the file token.txt`. */
+  readonly source: string;
+  /** True if `login` or `serve` saved it for this origin. */
+  readonly isSaved?: true;
+}
+
 /** A token, and the only origin (RFC 6454) that it is for. */
 export interface SavedToken {
   readonly origin: string;

@@ -4,15 +4,8 @@ import { toEndpoint } from "../../core/base-url.ts";
 import { toInputName } from "../../core/messages.ts";
 import { CommandError } from "../command-error.ts";
 import { assertEnvironmentPath, findConfigDirectory } from "./saved-settings.ts";
+import type { TokenOrigin } from "./saved-tokens.ts";
 import type { Io } from "../io.ts";
-
-/** Where a token comes from, which is named if the token is rejected. */
-export interface TokenOrigin {
-  /** Such as `PLANTSTORE_TOKEN` or `the file token.txt`. */
-  readonly source: string;
-  /** True if `login` or `serve` saved it for this origin. */
-  readonly isSaved?: true;
-}
 
 export interface FoundToken extends TokenOrigin {
   readonly token: string;

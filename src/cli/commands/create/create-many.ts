@@ -30,7 +30,7 @@ import {
   toCommandFailure,
   toResponseError,
 } from "../../command-failure.ts";
-import type { TokenOrigin } from "../../config/token-source.ts";
+import type { TokenOrigin } from "../../config/saved-tokens.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
 import { createOptions } from "../../options/remote.ts";
 import { toCommandLine } from "../../options/values.ts";

@@ -15,7 +15,7 @@ import { isError } from "../../../core/messages.ts";
 import { type NewPlant, toNewPlantJson, toPlantJson } from "../../../core/plant.ts";
 import { toMemberValue, validateNewPlant } from "../../../core/read-plant.ts";
 import { adviseCommand, exitCodes } from "../../command-error.ts";
-import type { TokenOrigin } from "../../config/token-source.ts";
+import type { TokenOrigin } from "../../config/saved-tokens.ts";
 import { OutputError } from "../../io.ts";
 import { selectPost } from "../../server-access.ts";
 import { type CreateRun, type PlantFlags, prepareRequest } from "./create-run.ts";

@@ -4,7 +4,8 @@ import { toTraceId } from "../../../core/contract.ts";
 import { quoteInput } from "../../../core/messages.ts";
 import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
 import type { Run } from "../../command.ts";
-import { findToken, type FoundToken, type TokenOrigin } from "../../config/token-source.ts";
+import type { TokenOrigin } from "../../config/saved-tokens.ts";
+import { findToken, type FoundToken } from "../../config/token-source.ts";
 import type { Io, StopSignal } from "../../io.ts";
 import {
   bulkRetryOption,
