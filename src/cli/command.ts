@@ -52,6 +52,7 @@ export interface CommandBody {
   readonly examples: readonly string[];
   /** Environment variables besides those of the options. */
   readonly environment?: readonly Item[];
+  readonly environmentNote?: string;
   readonly exitCodes: ExitCodes;
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */

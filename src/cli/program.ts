@@ -14,7 +14,7 @@ import {
 } from "./command.ts";
 import { helpRow, plantstoreCommand } from "./commands/plantstore.ts";
 import { type Io, writeText } from "./io.ts";
-import { commonFlags, type Option, toLongFlag, versionFlag } from "./options/remote.ts";
+import { commonFlags, type Option, versionFlag } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { listGuides, listReference, listTopics } from "./topics.ts";
@@ -92,16 +92,15 @@ async function load(commander: Commander, state: ParseState): Promise<void> {
 }
 
 function declare(commander: Commander, command: Command, state: ParseState): void {
-  const { commands, environment = [], exitCodesNote } = command;
+  const { commands, environment = [], environmentNote, exitCodesNote } = command;
   const isRoot = commander.parent === null;
-  const variables = toVariableNote(command);
   commander
     .description(toParagraphs(command.description).join("\n\n"))
     .addHelpText("after", () =>
       [
         isRoot ? toList("Guides:", listGuides(), undefined, commander) : "",
         isRoot ? toList("Reference:", listReference(), topicNote, commander) : "",
-        toList("Environment (empty means unset):", environment, variables, commander),
+        toList("Environment (empty means unset):", environment, environmentNote, commander),
         toList("Exit codes:", toExitCodeItems(command), exitCodesNote, commander),
         ["\nExamples:", ...command.examples, ""].join("\n  ").trimEnd(),
       ].join(""),
@@ -140,14 +139,6 @@ function declare(commander: Commander, command: Command, state: ParseState): voi
     for (const argument of row.arguments ?? []) child.argument(argument.name, argument.help);
     state.undeclared.set(child.summary(row.summary), row);
   }
-}
-
-/** Names the variable of one option as an example of all; undefined for a command without one. */
-function toVariableNote({ options = {} }: Command): string | undefined {
-  const [setting] = Object.values(options).filter(({ env }) => env !== undefined);
-  if (setting === undefined) return undefined;
-  const flag = toLongFlag(setting.flags);
-  return `Options also have variables, such as ${setting.env} for ${flag}.`;
 }
 
 /** A list at the end of help, in the format of commander. */

@@ -122,8 +122,8 @@ describe("help", () => {
   it("names the default of each option, and where all variables are", async () => {
     const { stdout } = await runCli(["serve", "--help"]);
     expect(stdout).toMatch(/--port <port> .* \(default: 7526\)\n/);
-    expect(stdout).toContain(
-      "  Options also have variables, such as PLANTSTORE_HOST for --host.\n",
+    expect((await runCli(["--help"])).stdout).toContain(
+      "  Options also have variables, such as PLANTSTORE_URL for --url",
     );
     const { stdout: create } = await runCli(["create", "--help"]);
     expect(create).toMatch(

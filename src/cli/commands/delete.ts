@@ -9,10 +9,10 @@ import {
   targetExitCodes,
   UsageError,
 } from "../command-error.ts";
-import { type CommandBody, type Run, tokenAdvice } from "../command.ts";
+import { type CommandBody, describeVariables, type Run, tokenAdvice } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import type { Io } from "../io.ts";
-import { deleteOptions, plantId, targetOptions } from "../options/local.ts";
+import { deleteOptions, idTargetOptions, plantId } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
 import { describePlace, findPlace, type Place, toMissingError } from "../place.ts";
 import type { RemoteStore } from "../remote-store.ts";
@@ -31,7 +31,7 @@ not decide.
 With - instead of ids, it reads one id per line from standard input, or JSON with an
 id, as create, list and export print it. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
-  options: { ...deleteOptions, ...targetOptions },
+  options: { ...deleteOptions, ...idTargetOptions },
   examples: [
     "plantstore delete 7",
     "plantstore delete 7 8 9 --yes",
@@ -39,6 +39,7 @@ invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
     "plantstore delete 7 --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore delete 7 --url https://plants.example.org/v1",
   ],
+  environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
   exitCodes: {
     ...targetExitCodes,

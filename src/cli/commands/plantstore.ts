@@ -27,6 +27,8 @@ export const plantstoreCommand: Command = {
     "plantstore create --help              explain a command",
   ],
   environment: [["NO_COLOR, FORCE_COLOR", "Disable colour, or use it everywhere"]],
+  environmentNote:
+    'Options also have variables, such as PLANTSTORE_URL for --url: see "plantstore help configuration".',
   exitCodes: commonExitCodes,
   exitCodesNote: 'See "plantstore COMMAND --help" for those of a command.',
   tokenAdvice,

@@ -4,12 +4,20 @@ import { type NewPlant, toNewPlantJson } from "../../core/plant.ts";
 import type { PlantFilter, PlantQuery } from "../../core/store.ts";
 import { readPlantPages } from "../../store/pages.ts";
 import { adviseCommand, CommandError, interruptible, targetExitCodes } from "../command-error.ts";
-import { type CommandBody, redirectAdvice, type Run, tokenAdvice } from "../command.ts";
+import {
+  type CommandBody,
+  describeVariables,
+  redirectAdvice,
+  type Run,
+  tokenAdvice,
+} from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { OutputError, writeText } from "../io.ts";
 import {
   exportOptions,
+  exportTargetOptions,
   formatOptions,
+  idTargetOptions,
   listOptions,
   plantId,
   targetOptions,
@@ -37,6 +45,7 @@ one line of JSON per plant.
 ${placeSentence}`,
   options: { ...listOptions, ...targetOptions },
   examples: ["plantstore list", "plantstore list --tag pot --csv > pots.csv"],
+  environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
   operandAdvice: `list takes no ids: "plantstore get ID" prints one plant, and --limit, --after and --tag select some`,
   exitCodes: targetExitCodes,
@@ -50,7 +59,7 @@ instead of ids, it reads one id per line from standard input, or JSON with an id
 as create, list and export print it.
 
 ${placeSentence}`,
-  options: { ...formatOptions, ...targetOptions },
+  options: { ...formatOptions, ...idTargetOptions },
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -59,6 +68,7 @@ ${placeSentence}`,
     "plantstore get 1 --store sqlite:/var/lib/plantstore/plants.db",
     "plantstore get 1 --url https://plants.example.org/v1",
   ],
+  environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: runGet,
@@ -73,7 +83,7 @@ Plants that are created, replaced or deleted during the export may be printed as
 were before or after it. A failure prints the command that appends the rest.
 
 ${placeSentence}`,
-  options: { ...exportOptions, ...targetOptions },
+  options: { ...exportOptions, ...exportTargetOptions },
   examples: [
     "plantstore export > plants.ndjson",
     "plantstore export --csv > plants.csv",
@@ -81,6 +91,7 @@ ${placeSentence}`,
     "plantstore export --store sqlite:old.db |",
     "  plantstore create --json --quiet",
   ],
+  environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
   operandAdvice: redirectAdvice,
   exitCodes: targetExitCodes,

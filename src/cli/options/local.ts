@@ -239,15 +239,15 @@ const fileOption = {
   store: { ...storeSetting, help: `Store of plants: ${storeForms.file}` },
 } as const satisfies Options;
 
-const serverGroup = { group: "For a server:" } as const;
+const serverGroup = { group: "For a server with all operations:" } as const;
 
 /** A server with all operations, for the commands that otherwise open a store. */
 export const serverOptions = {
   url: {
     ...urlOption.url,
     ...serverGroup,
-    help: "Server with all operations",
-    shownDefault: "the last login",
+    help: "Server",
+    shownDefault: "the last login, unless to this machine",
   },
   tokenFile: { ...createOptions.tokenFile, ...serverGroup },
   cacert: { ...createOptions.cacert, ...serverGroup },
@@ -255,11 +255,29 @@ export const serverOptions = {
   retries: {
     ...createOptions.retries,
     ...serverGroup,
-    shownDefault: `${createOptions.retries.default} or ${bulkRetryOption.retries.default}`,
+    shownDefault: `${createOptions.retries.default}`,
   },
 } as const satisfies Options;
 
 export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
+
+const { retries } = serverOptions;
+const bulkRetries = bulkRetryOption.retries.default;
+
+/** The options of commands with ids. */
+export const idTargetOptions = {
+  ...targetOptions,
+  retries: {
+    ...retries,
+    shownDefault: `${retries.shownDefault}, or ${bulkRetries} for several ids`,
+  },
+} as const satisfies Options;
+
+/** The options of a command that reads all plants. */
+export const exportTargetOptions = {
+  ...targetOptions,
+  retries: { ...retries, shownDefault: `${bulkRetries}` },
+} as const satisfies Options;
 
 export const formatOptions = {
   ...jsonOption,

@@ -5,7 +5,7 @@ import { serveOptions } from "../../options/local.ts";
 
 export const serveCommand: CommandBody = {
   description: `Serves a plant store over HTTP until Ctrl-C. Prints its URL on stdout once it
-accepts requests. "plantstore help configuration" also has limits and timeouts, such
+accepts requests. "plantstore help configuration" also has variables, limits and timeouts, such
 as --max-body and --drain.
 
 The first start of a store issues a token and saves it, so that "plantstore create"
