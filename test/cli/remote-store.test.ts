@@ -72,7 +72,7 @@ describe("the server", () => {
     async (line) => {
       await using server = await startServer();
       const problem = `error: the plant store at ${server.url} only creates plants: its operator can start it with --operations all; on its machine, use --store\n`;
-      expect(await runAt(server.url, line)).toExit(7, containing(problem));
+      expect(await runAt(server.url, line)).toExit(7, problem);
     },
   );
 

@@ -124,7 +124,8 @@ async function runDelete(run: Run): Promise<void> {
   } catch (error) {
     if (error instanceof Interruption) throw error;
     const absent = missing.count === 0 ? "" : `; no plant has the ${missing.describe()}`;
-    if (readsInput || deleted.count + gone.count + failed.count > 0) {
+    // The error alone says enough about a single id.
+    if (readsInput || (ids.length > 1 && deleted.count + gone.count + failed.count > 0)) {
       await terminal.note(toSummary() + absent);
     }
     const isOfRequest =

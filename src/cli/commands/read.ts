@@ -16,9 +16,9 @@ import { OutputError, writeText } from "../io.ts";
 import {
   exportOptions,
   exportTargetOptions,
-  formatOptions,
   idTargetOptions,
   listOptions,
+  plainFormatOptions,
   plantId,
   targetOptions,
 } from "../options/local.ts";
@@ -59,7 +59,7 @@ instead of ids, it reads one id per line from standard input, or JSON with an id
 as create, list and export print it.
 
 ${placeSentence}`,
-  options: { ...formatOptions, ...idTargetOptions },
+  options: { ...plainFormatOptions, ...idTargetOptions },
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -165,7 +165,7 @@ async function runList(run: Run): Promise<void> {
 
 async function runGet(run: Run): Promise<void> {
   const { operands, flags, io } = run;
-  const style = selectPlain(readOptions(formatOptions, flags, io));
+  const style = selectPlain(readOptions(plainFormatOptions, flags, io));
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const unknown = new Set<bigint>();
@@ -229,7 +229,7 @@ async function runExport(run: Run): Promise<void> {
 }
 
 /** JSON, also on a terminal, unless a flag asks for CSV. */
-function selectPlain(format: Values<typeof formatOptions>): RowStyle {
+function selectPlain(format: Values<typeof plainFormatOptions>): RowStyle {
   return selectStyle(format, { isTTY: false });
 }
 

@@ -279,9 +279,15 @@ export const exportTargetOptions = {
   retries: { ...retries, shownDefault: `${bulkRetries}` },
 } as const satisfies Options;
 
-export const formatOptions = {
+const formatOptions = {
   ...jsonOption,
   csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
+} as const satisfies Options;
+
+/** The format of commands that print JSON on a terminal too. */
+export const plainFormatOptions = {
+  ...formatOptions,
+  json: toggleFlag("--json", "Print JSON, as without --csv"),
 } as const satisfies Options;
 
 const afterOption = option("--after <id>", "Only plants with a larger id", { type: plantId });
@@ -290,7 +296,7 @@ const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
 });
 
 export const exportOptions = {
-  ...formatOptions,
+  ...plainFormatOptions,
   afterId: afterOption,
   tag: tagOption,
 } as const satisfies Options;
