@@ -171,9 +171,7 @@ const loneLog = unusable(
 const belowFile = unusable("is below something that is not a directory: choose another path");
 
 function toMissing(path: string): FailureKind {
-  const advice =
-    'check the path ("plantstore serve" creates a store, and "plantstore backup" a copy)';
-  return unusable(`does not exist: ${adviseMissing(path, advice)}`);
+  return unusable(`does not exist: ${adviseMissing(path, "check the path")}`);
 }
 
 const kindsByCode: ReadonlyMap<string, FailureKind> = new Map([
