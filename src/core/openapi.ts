@@ -131,7 +131,7 @@ A NewPlant: JSON in UTF-8 with at most ${maxBodyBytes} bytes and ${maxNesting} l
 - \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`,
   \`1e3\`. It is never rounded. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
 - Strings can be any, including the empty string. They are stored exactly. \`null\` is not a string: leave an optional member out.
-- Unknown members are ignored. Duplicate members are rejected.
+- Unknown members are ignored. A duplicate \`id\`, \`name\` or \`tag\` is rejected.
 - A charset other than UTF-8 and a compressed body are rejected. \`Accept\` is ignored.`,
       required: true,
       content: toContent(toReference("NewPlant"), goodRequests),

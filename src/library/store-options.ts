@@ -180,7 +180,7 @@ const share = {
 
 const faultKinds = ["fail", "drop", "status", "token", "cut", "silent", "pass"] as const;
 
-/** A fault of one create; `pass` is none. */
+/** A fault of one change; `pass` is none. */
 export type PlannedFault = (typeof faultKinds)[number];
 
 const plannedFault = choice<PlannedFault>(faultKinds);
