@@ -16,7 +16,7 @@ export function isStandardInput(operands: readonly string[]): boolean {
 
 /**
  * Reads ids from standard input, no faster than the caller consumes them: one per line, as an integer or as the member `id`
- * of a JSON object. Ignores blank lines.
+ * of a JSON object, or a table of plants. Ignores blank lines.
  */
 export async function* readIds(
   { io, terminal, command }: Pick<Run, "io" | "terminal" | "command">,
@@ -24,11 +24,13 @@ export async function* readIds(
 ): AsyncGenerator<bigint, void, undefined> {
   if (io.stdin.isTTY) await terminal.note("reading ids from the terminal: end with Ctrl-D");
   const { createRecordReader, InputSyntaxError } = await import("../records/json-reader.ts");
+  const chunks = readInputChunks("-", io, signal);
+  const start = await readFirstLine(chunks);
   const source = { path: "-", maxBytes: maxBodyRange.max, command: `plantstore ${command.name} -` };
-  const reader = createRecordReader(source);
+  const reader = createRecordReader(source, findTableDelimiter(start));
   let isEmpty = true;
   try {
-    for await (const records of reader.read(readInputChunks("-", io, signal))) {
+    for await (const records of reader.read(joinChunks(start, chunks))) {
       for (const record of records) {
         isEmpty = false;
         yield record.content.id ?? parseId(record);
@@ -40,6 +42,34 @@ export async function* readIds(
     throw new CommandError("usage", error.message, { cause: error });
   }
   if (isEmpty) await terminal.warning("the input has no ids");
+}
+
+/** A longer line is no header of a table. */
+const maxHeaderBytes = 64 * 1024;
+
+async function readFirstLine(chunks: AsyncGenerator<Uint8Array>): Promise<Buffer> {
+  let start = Buffer.alloc(0);
+  while (!start.includes("\n") && start.length < maxHeaderBytes) {
+    const next = await chunks.next();
+    if (next.done) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  return start;
+}
+
+async function* joinChunks(start: Uint8Array, rest: AsyncIterable<Uint8Array>) {
+  yield start;
+  yield* rest;
+}
+
+/** Finds the delimiter of a table with a column `id`; undefined for other input. */
+function findTableDelimiter(start: Buffer): string | undefined {
+  const [header = ""] = start.toString("utf8").split("\n", 1);
+  const isColumn = (cell: string): boolean => /^\ufeff?"?id"?\r?$/i.test(cell);
+  return [",", ";", "\t", "|"].find((delimiter) => {
+    const cells = header.split(delimiter);
+    return cells.length > 1 && cells.some(isColumn);
+  });
 }
 
 /** Parses a record that is no object with an id. */

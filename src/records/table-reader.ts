@@ -172,8 +172,8 @@ export function assertNoTable(bytes: Uint8Array, source: InputSource): void {
   const text = decodeRow(bytes, 1, source);
   if (text instanceof RequestError) return;
   if (!delimiterLine.test(text) && findDelimiter(text) === undefined) return;
-  const name = toInputName(source.path);
-  throw new InputSyntaxError(`${name} is a table, which only create --csv reads`);
+  const advice = "give it a name that ends in .csv, or use create --csv";
+  throw new InputSyntaxError(`${toInputName(source.path)} is a table: ${advice}`);
 }
 
 /** Finds the delimiter of a header, `preferred` first. @returns undefined if the text is not a header of plants */

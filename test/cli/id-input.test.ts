@@ -11,6 +11,9 @@ describe("get -", () => {
     ["lines", "1\n\n3\n"],
     ["objects", '{"id":1}\n{"id":3,"name":"x"}\n'],
     ["an array", '[{"id":1},{"id":3}]'],
+    ["a table, as list --csv prints it", "id,name,tag\n1,fern,\n3,a,b\n"],
+    ["a table with quotes and CR LF", 'NAME;"Id"\r\n"a\nb";1\r\nc;3\r\n'],
+    ["a table with tabs", "id\tname\n1\tfern\n3\tfern\n"],
   ])("reads the ids of %s", async (_, stdin) => {
     const store = await createSqliteStore(plants);
     const expected = '{"id":1,"name":"fern"}\n{"id":3,"name":"fern"}\n';
@@ -19,7 +22,6 @@ describe("get -", () => {
 
   it.each([
     ["a spreadsheet", "PK\u0003\u0004aaaaaaaaaa"],
-    ["a table", "id,name\n1,fern\n"],
     ["an array that does not end", '[{"id":7}'],
   ])("rejects %s with a sentence", async (_, stdin) => {
     const store = await createSqliteStore([]);
@@ -28,10 +30,13 @@ describe("get -", () => {
     expect(result.stderr).not.toContain("bug");
   });
 
-  it("rejects a word with its line", async () => {
+  it.each([
+    ["a word", "\nfern\n", 'line 2: "fern"'],
+    ["a table without the column id", "number,name\n1,fern\n", 'line 1: "number"'],
+  ])("rejects %s with its line", async (_, stdin, place) => {
     const store = await createSqliteStore([]);
-    const result = await runCli(["get", "-", "--store", store], { stdin: "\nfern\n" });
-    expect(result).toExit(2, 'error: line 2: "fern" is not an id\n');
+    const result = await runCli(["get", "-", "--store", store], { stdin });
+    expect(result).toExit(2, `error: ${place} is not an id\n`);
   });
 });
 

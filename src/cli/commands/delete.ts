@@ -28,8 +28,8 @@ Acts on the store of this machine, or on the plant store of --url, PLANTSTORE_UR
 the last login: see "plantstore help configuration". Without a terminal, a login does
 not decide.
 
-With - instead of ids, it reads one id per line from standard input, or JSON with an
-id, as create, list and export print it. It deletes them in batches of 1000: an
+With - instead of ids, it reads one id per line from standard input, or JSON or a table
+with an id, as create, list and export print them. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
   options: { ...deleteOptions, ...idTargetOptions },
   examples: [

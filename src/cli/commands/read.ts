@@ -55,8 +55,8 @@ ${placeSentence}`,
 export const getCommand: CommandBody = {
   description: `Prints the plants with the given ids, each as one line of JSON or as CSV, in the
 order of the ids. Names the unknown ids at the end. With -
-instead of ids, it reads one id per line from standard input, or JSON with an id,
-as create, list and export print it.
+instead of ids, it reads one id per line from standard input, or JSON or a table with
+an id, as create, list and export print them.
 
 ${placeSentence}`,
   options: { ...plainFormatOptions, ...idTargetOptions },

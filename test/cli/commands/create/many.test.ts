@@ -969,7 +969,7 @@ describe("an input in another format than the flags", () => {
     "sep=;\nid;name\n",
   ])("that begins with the header %j needs --csv", async (text) => {
     const path = await writeInput("plants", text);
-    const problem = `error: ${path} is a table, which only create --csv reads\n`;
+    const problem = `error: ${path} is a table: give it a name that ends in .csv, or use create --csv\n`;
     expect(await runCli(["create", path], { server })).toExit(2, problem);
     expect(await runCli(["create", "--csv", path], { server })).toMatchObject({ exitCode: 0 });
   });
