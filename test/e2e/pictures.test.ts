@@ -14,7 +14,6 @@ const commands = [
   "plantstore create --id 1 --name fern",
   "plantstore create --id 1 --name moss",
   "plantstore list",
-  "plantstore delete 1 --yes",
   "zcat plants.ndjson.gz | plantstore create",
 ];
 const plantCount = 5000;
