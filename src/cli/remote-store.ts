@@ -97,10 +97,10 @@ export class RemoteStore {
 
   /** Reads plants as pages, one at a time. None is empty. */
   async *readPages(query: PlantQuery): AsyncGenerator<readonly NewPlant[], void, undefined> {
-    const { afterId, tag, limit } = query;
+    const { after, tag, limit } = query;
     const size = tag === undefined ? Math.min(limit, maxPagePlants) : maxPagePlants;
     let left = limit;
-    const pages = listPages({ after: afterId, limit: size }, this.#sendOptions);
+    const pages = listPages({ after, limit: size }, this.#sendOptions);
     for await (const page of pages) {
       const matching = tag === undefined ? page : page.filter((plant) => plant.tag === tag);
       const plants = matching.slice(0, left);

@@ -71,7 +71,7 @@ export type EndedToken = Pick<TokenRecord, "digest" | "expiresAtMs" | "revokedAt
 
 export interface PlantFilter {
   /** Selects only plants with a larger id. */
-  readonly afterId?: bigint | undefined;
+  readonly after?: bigint | undefined;
   /** Selects only plants with exactly this tag. */
   readonly tag?: string | undefined;
 }

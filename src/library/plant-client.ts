@@ -173,15 +173,15 @@ export function createClient(options: PlantClientOptions): PlantClient {
     },
     async *list(own = {}) {
       const sendOptions = await loadSendOptions(own, ["after", "limit", "signal"]);
-      const { after, limit = 100 } = own;
-      const afterId = after === undefined ? undefined : checkOption("after", checkId, after);
+      const { limit = 100 } = own;
+      const after = own.after === undefined ? undefined : checkOption("after", checkId, own.after);
       const { listPages, maxPagePlants } = await import("../client/list-plants.ts");
       const range = { min: 1, max: maxPagePlants };
       checkOption("limit", (value) => checkInteger(value, range), limit);
       const single = { concurrency: 1, timeoutMs };
       const connections = await openTransport(fetch, sendOptions.request, single);
       try {
-        yield* listPages({ after: afterId, limit }, { ...sendOptions, post: connections.post });
+        yield* listPages({ after, limit }, { ...sendOptions, post: connections.post });
       } finally {
         await connections.close();
       }

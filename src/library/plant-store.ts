@@ -55,9 +55,9 @@ export interface PlantStoreOptions extends StoreOptions {
 }
 
 /** Options for `list` of a running store. */
-export interface ListOptions extends Omit<PlantFilter, "afterId"> {
+export interface ListOptions extends Omit<PlantFilter, "after"> {
   /** Selects only plants with a larger id: a bigint, or a safe integer. */
-  readonly afterId?: bigint | number | undefined;
+  readonly after?: bigint | number | undefined;
   /** Maximum number of plants, at least 1; by default 100. */
   readonly limit?: number | undefined;
 }
@@ -218,9 +218,9 @@ function createStoreMethods(
       return store.get(checkOption("id", checkId, id));
     },
     async list(options = {}) {
-      assertKnownOptions(options, ["afterId", "tag", "limit"]);
+      assertKnownOptions(options, ["after", "tag", "limit"]);
       const {
-        afterId,
+        after,
         tag,
         limit = 100,
       } = options as { readonly [Key in keyof ListOptions]: unknown };
@@ -228,7 +228,7 @@ function createStoreMethods(
         throw new TypeError("tag must be a string, or be left out");
       }
       return list({
-        afterId: afterId === undefined ? undefined : checkOption("afterId", checkId, afterId),
+        after: after === undefined ? undefined : checkOption("after", checkId, after),
         tag,
         limit: checkOption("limit", checkLimit, limit),
       });

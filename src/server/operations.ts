@@ -230,17 +230,16 @@ function prepareDelete({ target }: ServerRequest): OperationWork | RequestError 
 function prepareList({ target }: ServerRequest): OperationWork | RequestError {
   const query = readPageQuery(toQuery(target));
   if (query instanceof RequestError) return query;
-  const { limit, after: afterId } = query;
+  const { limit, after } = query;
   return (store) => async () => {
     // One more than the page has tells whether others follow.
-    const found = await store.listCommitted({ limit: limit + 1, afterId });
+    const found = await store.listCommitted({ limit: limit + 1, after });
     const { count, body } = toPageJson(found.slice(0, limit));
     const last = found[count - 1];
     if (last === undefined) return toPlantsResponse(body, undefined);
     const isShort = count < found.length;
     // The store ends a page by its size too.
-    const hasMore =
-      isShort || (await store.listCommitted({ limit: 1, afterId: last.id })).length > 0;
+    const hasMore = isShort || (await store.listCommitted({ limit: 1, after: last.id })).length > 0;
     return toPlantsResponse(body, hasMore ? { limit, after: last.id } : undefined);
   };
 }

@@ -107,8 +107,8 @@ export class MemoryPlants {
   }
 
   /** Returns the plants of a filter in the order of their ids. They must not change meanwhile. */
-  *select({ afterId, tag }: PlantFilter): Generator<NewPlant, void, undefined> {
-    for (const id of this.#ids.after(afterId)) {
+  *select({ after, tag }: PlantFilter): Generator<NewPlant, void, undefined> {
+    for (const id of this.#ids.after(after)) {
       const plant = this.#plants.get(id);
       if (plant !== undefined && (tag === undefined || plant.tag === tag)) yield plant;
     }

@@ -35,7 +35,7 @@ export async function* readPlantPages(
     if (last === undefined) return;
     left -= page.length;
     if (left > 0) {
-      next = store.list({ ...query, afterId: last.id, limit: left });
+      next = store.list({ ...query, after: last.id, limit: left });
       // A caller that stops here never sees its failure.
       next.catch(() => undefined);
     }

@@ -121,7 +121,7 @@ describe("list", () => {
     [{ limit: 1001 }, RangeError],
     [{ after: 1.5 }, TypeError],
     [{ after: "1" }, TypeError],
-    [{ afterId: 1n }, TypeError],
+    [{ sort: 1n }, TypeError],
   ])("rejects the options %o", async (options, type) => {
     const pages = connect("http://127.0.0.1:1").list(options as object);
     await expect(readPages(pages)).rejects.toThrow(type);

@@ -87,7 +87,7 @@ it.skipIf(findBrowser() === undefined)("creates plants from a page of another or
     expect(Object.keys(seen.statuses).toSorted()).toEqual(["true created", "true unchanged"]);
     expect(Object.values(seen.statuses).reduce((sum, count) => sum + count)).toBe(200);
     expect(await server.store.get(9007199254740993n)).toBeDefined();
-    expect(await server.store.count({ afterId: -1n })).toBeGreaterThanOrEqual(201);
+    expect(await server.store.count({ after: -1n })).toBeGreaterThanOrEqual(201);
   } finally {
     await browser.close();
   }

@@ -220,7 +220,7 @@ describe("startPlantStore", () => {
   it("takes a safe integer as an id, and returns a bigint", async () => {
     await using plants = await startPlantStore({ seed: [{ id: 1, name: "fern" }] });
     expect(await plants.get(1)).toEqual({ id: 1n, name: "fern" });
-    expect(await plants.list({ afterId: 0 })).toEqual([{ id: 1n, name: "fern" }]);
+    expect(await plants.list({ after: 0 })).toEqual([{ id: 1n, name: "fern" }]);
   });
 
   it.each([2 ** 53, 1.5, "1", null])("rejects the id %o", async (value) => {
@@ -228,14 +228,14 @@ describe("startPlantStore", () => {
     const id = value as unknown as bigint;
     const problem = "must be a bigint, or a safe integer";
     await expect(plants.get(id)).rejects.toThrow(`id ${problem}`);
-    await expect(plants.list({ afterId: id, limit: 1 })).rejects.toThrow(`afterId ${problem}`);
+    await expect(plants.list({ after: id, limit: 1 })).rejects.toThrow(`after ${problem}`);
   });
 
   it.each([
     [null, "options must be an object (got null)"],
     [{ limit: "1" }, 'limit must be a whole number from 1 to 9007199254740991 (got "1")'],
     [{ limit: 1, tag: 5 }, "tag must be a string, or be left out"],
-    [{ limit: 1, sort: "id" }, 'unknown option "sort": known: afterId, tag, limit'],
+    [{ limit: 1, sort: "id" }, 'unknown option "sort": known: after, tag, limit'],
   ])("rejects the query %o of a program without types", async (query, message) => {
     await using plants = await startPlantStore();
     await expect(plants.list(query as { limit: number })).rejects.toThrow(new TypeError(message));
@@ -245,7 +245,7 @@ describe("startPlantStore", () => {
     const plants = Array.from({ length: 101 }, (_, id) => ({ id: BigInt(id), name: "fern" }));
     await using store = await startPlantStore({ seed: plants });
     expect(await store.list()).toEqual(plants.slice(0, 100));
-    expect(await store.list({ limit: undefined, afterId: 99n })).toEqual(plants.slice(100));
+    expect(await store.list({ limit: undefined, after: 99n })).toEqual(plants.slice(100));
     expect(await store.list({ limit: 1 })).toEqual(plants.slice(0, 1));
   });
 

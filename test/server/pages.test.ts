@@ -20,9 +20,9 @@ const toPage = (after: number, token = testToken): string =>
 async function startHeldPages(options: Parameters<typeof startServer>[0] = {}) {
   const reads: { after: number | undefined; end: () => void }[] = [];
   let released = 0;
-  const listCommitted = ({ afterId }: { afterId?: bigint | undefined }) =>
+  const listCommitted = ({ after }: { after?: bigint | undefined }) =>
     new Promise<readonly NewPlant[]>((resolve) => {
-      reads.push({ after: Number(afterId), end: () => resolve([]) });
+      reads.push({ after: Number(after), end: () => resolve([]) });
     });
   const store = await openStore("memory:");
   const server = await startServer({

@@ -354,13 +354,13 @@ export function describeStoreContract(
     it.each<[string, PlantQuery, bigint[]]>([
       ["all, in the order of their ids", { limit: 9 }, [int64Min, -1n, 2n, 10n, int64Max]],
       ["the first ones", { limit: 2 }, [int64Min, -1n]],
-      ["the plants after a stored id", { limit: 2, afterId: -1n }, [2n, 10n]],
-      ["the plants after an unknown id", { limit: 9, afterId: 3n }, [10n, int64Max]],
-      ["none after the largest id", { limit: 9, afterId: int64Max }, []],
+      ["the plants after a stored id", { limit: 2, after: -1n }, [2n, 10n]],
+      ["the plants after an unknown id", { limit: 9, after: 3n }, [10n, int64Max]],
+      ["none after the largest id", { limit: 9, after: int64Max }, []],
       ["the plants with a tag", { limit: 9, tag: "bed" }, [-1n, 2n]],
       ["the plants with an empty tag", { limit: 9, tag: "" }, [int64Min]],
       ["none for an unknown tag", { limit: 9, tag: "be" }, []],
-      ["the next one with a tag", { limit: 1, tag: "bed", afterId: -1n }, [2n]],
+      ["the next one with a tag", { limit: 1, tag: "bed", after: -1n }, [2n]],
     ])("%s", async (_, query, ids) => {
       const expected = ids.map((id) => plants.find((plant) => plant.id === id));
       expect(await getStore().list(query)).toStrictEqual(expected);
@@ -368,10 +368,10 @@ export function describeStoreContract(
 
     it.each<[string, PlantFilter, number]>([
       ["all", {}, 5],
-      ["the plants after a stored id", { afterId: -1n }, 3],
-      ["none after the largest id", { afterId: int64Max }, 0],
+      ["the plants after a stored id", { after: -1n }, 3],
+      ["none after the largest id", { after: int64Max }, 0],
       ["the plants with an empty tag", { tag: "" }, 1],
-      ["the plants with a tag after an id", { tag: "bed", afterId: -1n }, 1],
+      ["the plants with a tag after an id", { tag: "bed", after: -1n }, 1],
     ])("and counts %s", async (_, filter, count) => {
       expect(await getStore().count(filter)).toBe(count);
     });

@@ -156,8 +156,8 @@ async function runList(run: Run): Promise<void> {
     // A script that sets the limit reads further pages itself.
     const readsOn = flags["limit"] !== undefined && !io.stderr.isTTY;
     if (last === undefined || query.limit === Infinity || readsOn) return;
-    for await (const _ of reader.readPages({ ...filter, afterId: last.id, limit: 1 })) {
-      const next = toRunLine(run, { ...flags, afterId: `${last.id}` });
+    for await (const _ of reader.readPages({ ...filter, after: last.id, limit: 1 })) {
+      const next = toRunLine(run, { ...flags, after: `${last.id}` });
       return terminal.note(...adviseCommand("More", next));
     }
   });
@@ -194,7 +194,7 @@ async function runGet(run: Run): Promise<void> {
 
 async function runExport(run: Run): Promise<void> {
   const { flags, io } = run;
-  const { afterId, tag, ...format } = readOptions(exportOptions, flags, io);
+  const { after, tag, ...format } = readOptions(exportOptions, flags, io);
   const style = selectPlain(format);
   let last: bigint | undefined;
 
@@ -202,7 +202,7 @@ async function runExport(run: Run): Promise<void> {
     reader: PlantReader,
     signal: AbortSignal,
   ): AsyncGenerator<readonly NewPlant[], void, undefined> {
-    for await (const page of reader.readPages({ afterId, tag, limit: Infinity })) {
+    for await (const page of reader.readPages({ after, tag, limit: Infinity })) {
       await endOfTurn();
       signal.throwIfAborted();
       yield page;
@@ -220,7 +220,7 @@ async function runExport(run: Run): Promise<void> {
     if (last === undefined || error instanceof OutputError) throw error;
     const { toCommandFailure } = await import("../command-failure.ts");
     const { exit, message, number, hints, cause } = toCommandFailure(error);
-    const rest = toRunLine(run, { ...flags, afterId: `${last}` });
+    const rest = toRunLine(run, { ...flags, after: `${last}` });
     // The rest has a header too.
     const tail = style === "csv" ? " | tail -n +2" : "";
     const allHints = [...hints, ...adviseCommand("Append the rest", `${rest}${tail} >> FILE`)];

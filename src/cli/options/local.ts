@@ -297,7 +297,7 @@ const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
 
 export const exportOptions = {
   ...plainFormatOptions,
-  afterId: afterOption,
+  after: afterOption,
   tag: tagOption,
 } as const satisfies Options;
 
@@ -325,7 +325,7 @@ export const listOptions = {
     type: types.integer({ min: 1, max: 10_000 }),
     shownDefault: "100 for a table",
   }),
-  afterId: afterOption,
+  after: afterOption,
   tag: tagOption,
 } as const satisfies Options;
 

@@ -166,10 +166,10 @@ export async function countPlants(client: ClientBase, filter: PlantFilter): Prom
   return Number(rows[0]?.count);
 }
 
-function toConditions({ afterId, tag }: PlantFilter) {
+function toConditions({ after, tag }: PlantFilter) {
   const values: string[] = [];
   const conditions = ["true"];
-  if (afterId !== undefined) conditions.push(`id > $${values.push(`${afterId}`)}`);
+  if (after !== undefined) conditions.push(`id > $${values.push(`${after}`)}`);
   if (tag !== undefined) conditions.push(`tag = $${values.push(toSqlText(tag))}`);
   return { where: `WHERE ${conditions.join(" AND ")}`, values };
 }

@@ -54,9 +54,9 @@ export function* toStoredPlants(rows: Iterable<StoredRow>): Generator<NewPlant, 
   for (const row of rows) yield toStoredPlant(row, fromSqlText);
 }
 
-export function toFilterValues({ afterId, tag }: PlantFilter) {
+export function toFilterValues({ after, tag }: PlantFilter) {
   const tagText = toSqlText(tag);
-  return [afterId ?? null, tagText, tagText] as const;
+  return [after ?? null, tagText, tagText] as const;
 }
 
 const bytes = plantTexts.map((name) => `CAST(${name} AS BLOB) AS ${name}`).join();
