@@ -94,6 +94,8 @@ it("a server starts although its clients would use up its descriptors, and sends
   const seed = join(home, "seed.ndjson");
   const ids = Array.from({ length: 100_000 }, (_, index) => index);
   await writeFile(seed, ids.map((id) => `{"id":${id},"name":"fern"}\n`).join(""));
+  // Clients connect before the server listens: at this address, no server of another test has the port.
+  const host = "127.0.0.7";
   const port = await findFreePort();
   const body = '{"id":1,"name":"fern"}';
   const sockets = new Set<Socket>();
@@ -101,7 +103,7 @@ it("a server starts although its clients would use up its descriptors, and sends
   let responses = "";
   const open = (): void => {
     if (isStarted) return;
-    const socket = connect(port, "127.0.0.1");
+    const socket = connect(port, host);
     sockets.add(socket);
     socket.on("connect", () => socket.write(toRawRequest(body)));
     socket.on("data", (bytes) => (responses += String(bytes)));
@@ -109,7 +111,7 @@ it("a server starts although its clients would use up its descriptors, and sends
     socket.on("close", () => void (sockets.delete(socket) && setTimeout(open, 10)));
   };
   for (let count = 0; count < 700; count++) open();
-  const args = ["serve", "--port", String(port), "--seed", seed];
+  const args = ["serve", "--host", host, "--port", String(port), "--seed", seed];
   const { child, firstLine, finished } = startBinary(args, {
     home,
     env: { PLANTSTORE_TOKEN: testToken },
