@@ -16,7 +16,7 @@ export function isStandardInput(operands: readonly string[]): boolean {
 
 /**
  * Reads ids from standard input, no faster than the caller consumes them: one per line, as an integer or as the member `id`
- * of a JSON object, or a table of plants. Ignores blank lines.
+ * of a JSON object, or a table with a column `id`. Ignores blank lines.
  */
 export async function* readIds(
   { io, terminal, command }: Pick<Run, "io" | "terminal" | "command">,
@@ -26,7 +26,12 @@ export async function* readIds(
   const { createRecordReader, InputSyntaxError } = await import("../records/json-reader.ts");
   const chunks = readInputChunks("-", io, signal);
   const start = await readFirstLine(chunks);
-  const source = { path: "-", maxBytes: maxBodyRange.max, command: `plantstore ${command.name} -` };
+  const source = {
+    path: "-",
+    maxBytes: maxBodyRange.max,
+    command: `plantstore ${command.name} -`,
+    requiredColumns: ["id"],
+  };
   const reader = createRecordReader(source, findTableDelimiter(start));
   let isEmpty = true;
   try {
@@ -66,10 +71,7 @@ async function* joinChunks(start: Uint8Array, rest: AsyncIterable<Uint8Array>) {
 function findTableDelimiter(start: Buffer): string | undefined {
   const [header = ""] = start.toString("utf8").split("\n", 1);
   const isColumn = (cell: string): boolean => /^\ufeff?"?id"?\r?$/i.test(cell);
-  return [",", ";", "\t", "|"].find((delimiter) => {
-    const cells = header.split(delimiter);
-    return cells.length > 1 && cells.some(isColumn);
-  });
+  return [",", ";", "\t", "|"].find((delimiter) => header.split(delimiter).some(isColumn));
 }
 
 /** Parses a record that is no object with an id. */

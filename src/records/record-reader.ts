@@ -29,6 +29,8 @@ export interface InputSource {
   readonly command: string;
   /** Largest record that is kept. */
   readonly maxBytes: number;
+  /** The columns that a table must have. Default: the required members of a plant. */
+  readonly requiredColumns?: readonly string[];
 }
 
 /** Reads the records of an input. The iterables are lazy: read one to its end before you push the next piece. */

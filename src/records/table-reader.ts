@@ -137,7 +137,7 @@ export class TableFormat implements RecordFormat {
     if (this.#columns !== undefined) {
       const content = readRow(row, this.#columns);
       if (!(content.plant instanceof RequestError)) return content;
-      if (findDelimiter(text, this.#delimiter) === undefined) return content;
+      if (findDelimiter(text, this.#source, this.#delimiter) === undefined) return content;
     } else if (typeof text === "string" && (delimiterLine.test(text) || emptyRow.test(text))) {
       return undefined;
     }
@@ -148,10 +148,10 @@ export class TableFormat implements RecordFormat {
 
   /** @throws InputSyntaxError if no row below this header can be a plant */
   #beginTable(text: string | RequestError): void {
-    const delimiter = findDelimiter(text, this.#delimiter) ?? this.#delimiter;
+    const delimiter = findDelimiter(text, this.#source, this.#delimiter) ?? this.#delimiter;
     const row = splitRow(text, delimiter);
     const columns = toColumnNames(row);
-    const problem = findHeaderProblem(text, row, columns, delimiter);
+    const problem = findHeaderProblem(text, row, columns, delimiter, this.#source);
     if (problem !== undefined) {
       throw new InputSyntaxError(`${toInputName(this.#source.path)} ${problem}`);
     }
@@ -171,15 +171,22 @@ export function toDelimiter(name: string): string | undefined {
 export function assertNoTable(bytes: Uint8Array, source: InputSource): void {
   const text = decodeRow(bytes, 1, source);
   if (text instanceof RequestError) return;
-  if (!delimiterLine.test(text) && findDelimiter(text) === undefined) return;
+  if (!delimiterLine.test(text) && findDelimiter(text, source) === undefined) return;
   const advice = "give it a name that ends in .csv, or use create --csv";
   throw new InputSyntaxError(`${toInputName(source.path)} is a table: ${advice}`);
 }
 
 /** Finds the delimiter of a header, `preferred` first. @returns undefined if the text is not a header of plants */
-function findDelimiter(text: string | RequestError, preferred = ","): string | undefined {
+function findDelimiter(
+  text: string | RequestError,
+  source: InputSource,
+  preferred = ",",
+): string | undefined {
   return [preferred, ...knownDelimiters].find((delimiter) =>
-    isHeader(toColumnNames(splitRow(text, delimiter)).map((name) => name.trim())),
+    isHeader(
+      toColumnNames(splitRow(text, delimiter)).map((name) => name.trim()),
+      source,
+    ),
   );
 }
 
@@ -216,6 +223,7 @@ function findHeaderProblem(
   row: Cells,
   columns: readonly string[],
   delimiter: string,
+  source: InputSource,
 ): string | undefined {
   if (typeof text === "string" && /^\s*[[{]/.test(text)) {
     return "looks like JSON: --csv, --delimiter and names that end in .csv or .tsv are for tables";
@@ -223,16 +231,21 @@ function findHeaderProblem(
   const isSpaced = columns.some((column) => column !== column.trim() && isMember(column.trim()));
   const problem = row instanceof RequestError ? row.message : isSpaced && spaces;
   if (problem) return `has a header row that is not valid: ${problem}`;
-  if (isHeader(columns)) return undefined;
-  const required = memberNames.filter(isRequired).join(", ");
+  if (isHeader(columns, source)) return undefined;
+  const required = requiredMembers.join(", ");
   const optional = memberNames.filter((name) => !isRequired(name)).join(" and ");
   return `must begin with a row that names its columns once: ${required} and optionally ${optional} (got ${quoteInput(columns.join(delimiter))})`;
 }
 
-function isHeader(columns: readonly string[]): boolean {
+const requiredMembers = memberNames.filter(isRequired);
+
+function isHeader(
+  columns: readonly string[],
+  { requiredColumns = requiredMembers }: InputSource,
+): boolean {
   return memberNames.every((name) => {
     const count = columns.filter((column) => column === name).length;
-    return count === 1 || (count === 0 && !isRequired(name));
+    return count === 1 || (count === 0 && !requiredColumns.includes(name));
   });
 }
 

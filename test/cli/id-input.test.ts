@@ -14,6 +14,8 @@ describe("get -", () => {
     ["a table, as list --csv prints it", "id,name,tag\n1,fern,\n3,a,b\n"],
     ["a table with quotes and CR LF", 'NAME;"Id"\r\n"a\nb";1\r\nc;3\r\n'],
     ["a table with tabs", "id\tname\n1\tfern\n3\tfern\n"],
+    ["a table of ids alone", "id\n1\n3\n"],
+    ["a table without names", "count;id\n9;1\n9;3\n"],
   ])("reads the ids of %s", async (_, stdin) => {
     const store = await createSqliteStore(plants);
     const expected = '{"id":1,"name":"fern"}\n{"id":3,"name":"fern"}\n';
@@ -38,6 +40,14 @@ describe("get -", () => {
     const result = await runCli(["get", "-", "--store", store], { stdin });
     expect(result).toExit(2, `error: ${place} is not an id\n`);
   });
+});
+
+it("delete deletes the plants of a table that list prints", async () => {
+  const store = await createSqliteStore(plants);
+  const { stdout: stdin } = await runCli(["list", "--csv", "--limit", "2", "--store", store]);
+  const run = await runCli(["delete", "--yes", "-", "--store", store], { stdin });
+  expect(run).toExit(0, containing("deleted 2 plants with the ids 1, 2 "));
+  expect(await runCli(["list", "--count", "--store", store])).toPrint("1\n");
 });
 
 it.each(["get", "delete"])("%s of a compressed input names itself in the advice", async (name) => {
