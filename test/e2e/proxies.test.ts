@@ -89,20 +89,25 @@ it.runIf(findProgram("nginx"))(
   async () => {
     const home = await createTemporaryDirectory();
     const port = await findFreePort();
-    const flags = ["--base-path", "/v1", "--public-url", "http://example.org/v1"];
+    const flags = ["--base-path", "/v1", "--public-url", "http://plants.example.org/v1"];
     const store = `sqlite:${join(home, "plants.db")}`;
     const args = ["serve", "--port", `${port}`, "--store", store, ...flags];
-    await startBinary(args, { home, env }).firstLine;
-    const url = await startProxy("nginx", [port, port], ([servers = "", paths = ""]) => {
-      const [upstream = ""] = servers.split("\nserver {");
-      return `${upstream}\n${paths}`;
-    });
+    const server = startBinary(args, { home, env });
+    await server.firstLine;
+    const url = await startProxy("nginx", [port, port], ([all = "", paths = ""]) =>
+      all.replace(/location \/ \{[^}]*\}/, () => paths),
+    );
     expect(await post(`${url}/v1`, 1)).toBe('200 {"name":"fern"}');
     for (const path of ["/docs", "/openapi.json", "/healthz", "/readyz"]) {
       const response = await fetch(url + path);
       expect({ path, status: response.status }).toEqual({ path, status: 200 });
     }
-    expect(await (await fetch(`${url}/docs`)).text()).toContain("http://example.org/v1/plants");
+    expect(await (await fetch(`${url}/docs`)).text()).toContain(
+      "http://plants.example.org/v1/plants",
+    );
     expect((await fetch(`${url}/plants`)).headers.get("x-request-id")).toBe(null);
+    server.child.kill("SIGKILL");
+    await server.finished;
+    expect(await post(`${url}/v1`, 1)).toContain('"error":50302');
   },
 );
