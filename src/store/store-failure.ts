@@ -44,9 +44,9 @@ export const failures = {
     "cannot be opened: check its permissions and those of its directory, or choose another path",
   ),
   wrongPassword: unusable(
-    "does not accept the password: correct it in the URL or in PGPASSWORD, and restart",
+    "does not accept the password: correct it in the URL, PGPASSWORD or ~/.pgpass, and restart",
   ),
-  noPassword: unusable("asks for a password: set it in the URL or in PGPASSWORD"),
+  noPassword: unusable("asks for a password: set it in the URL, PGPASSWORD or ~/.pgpass"),
   notAdmitted: unusable(
     "does not admit this user from here: check the user, sslmode, and its pg_hba.conf",
   ),

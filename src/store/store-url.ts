@@ -128,14 +128,12 @@ function locateFile(path: string): StoreLocation {
   };
 }
 
-/** Commands of PostgreSQL that do the same. They read PGHOST, PGUSER, PGPASSWORD and PGDATABASE. */
+/** What does the same for a database. The topic postgresql has the commands. */
 const databaseAdvice: Readonly<Record<FileOperation, string>> = {
-  "back up":
-    'use "pg_dump --format=custom --file=plants.dump DATABASE", or continuous archiving (pg_basebackup and archive_command)',
+  "back up": "use pg_dump, or continuous archiving (pg_basebackup and archive_command)",
   verify:
-    'use "pg_restore --list plants.dump" for a dump, "pg_verifybackup" for a base backup, and "pg_amcheck" for a database',
-  restore:
-    'stop the servers, then use "pg_restore --clean --if-exists --single-transaction --dbname=DATABASE plants.dump"',
+    "restore the dump into an empty database, or use pg_verifybackup for a base backup and pg_amcheck for a database",
+  restore: "stop the servers, then use pg_restore",
 };
 
 function locateDatabase(url: string): StoreLocation {

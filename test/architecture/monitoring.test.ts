@@ -55,7 +55,8 @@ async function readMetrics(): Promise<ReadonlyMap<string, ReadonlySet<string>>> 
   }
   const [metricsUrl = ""] = /http:[^"\s]*\/metrics/.exec(run.stderr()) ?? [];
   const text = await (await fetch(metricsUrl)).text();
-  const metrics = new Map<string, Set<string>>();
+  // Prometheus adds it.
+  const metrics = new Map([["up", new Set(addedLabels)]]);
   for (const [, name = "", labels = ""] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
     const known = metrics.get(name) ?? new Set(addedLabels);
     for (const [, label = ""] of labels.matchAll(/(\w+)="/g)) known.add(label);

@@ -49,7 +49,9 @@ it("succeed one after the other, and lose no plant", async () => {
     ssh: `${node} -e '${postCommand}' -- "$@"`,
     ...(!hasCurl() && { curl: `${node} -e '${fetchBody}' -- "$@"` }),
   });
-  const [port, secondPort, metricsPort] = await Promise.all([1, 2, 3].map(findFreePort));
+  const [port, secondPort, metricsPort, secondMetricsPort] = await Promise.all(
+    [1, 2, 3, 4].map(findFreePort),
+  );
   const [first, second] = [primary.url, standby.url].map((url) => new URL(url));
   const script = blocks
     .join("\n")
@@ -58,6 +60,7 @@ it("succeed one after the other, and lose no plant", async () => {
     .replaceAll("127.0.0.1:7526", `127.0.0.1:${port}`)
     .replaceAll("7527", `${secondPort}`)
     .replaceAll("9526", `${metricsPort}`)
+    .replaceAll("9527", `${secondMetricsPort}`)
     .replace(
       "plantstore@db1.example.org,db2.example.org/plants",
       `postgres@${first?.host},${second?.host}/postgres`,
