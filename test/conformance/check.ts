@@ -101,18 +101,26 @@ function isJson({ headers }: Response): boolean {
   return /^application\/json\s*(?:;|$)/i.test(headers["content-type"] ?? "");
 }
 
-/** Checks whether a body is exactly a Plant: the same values, and no other member. */
+/** Checks whether a body is a Plant with the same values and no other member. */
 function isSamePlant(body: Uint8Array, json: string): boolean {
-  const { id: _, ...expected } = JSON.parse(json) as object & { id?: unknown };
-  const received: unknown = parsePlant(body) && JSON.parse(new TextDecoder().decode(body));
+  const { id: _, ...expected } = parseExactly(json) as object & { id?: unknown };
+  const received = parsePlant(body) && parseExactly(new TextDecoder().decode(body));
   return isDeepStrictEqual(received, expected);
 }
 
-/** Checks whether a body is exactly a page: the same plants with the same members in the same order, and the digits of ids. */
+/** Checks whether a body is a page of the same plants, with the same members in the same order. */
 function isSamePage(body: string, json: string): boolean {
-  const read = (text: string): string =>
-    JSON.stringify(JSON.parse(text.replaceAll(/("id"\s*:\s*)(-?\d+)/g, '$1"$2"')));
+  const read = (text: string): string => JSON.stringify(parseExactly(text));
   return attempt(() => read(body) === read(json)) === true;
+}
+
+/** Parses JSON with each number as an array of its text, because JSON.parse would round it. */
+function parseExactly(text: string): unknown {
+  return JSON.parse(
+    text.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (part) =>
+      part.startsWith('"') ? part : `["${part}"]`,
+    ),
+  );
 }
 
 function checkDetails(
