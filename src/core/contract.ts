@@ -10,8 +10,8 @@ export const operationSets = ["create", "all"] as const;
 export type OperationSet = (typeof operationSets)[number];
 
 /**
- * Every operation. The base path precedes the paths of those of the contract, which need a token. What such an operation needs
- * decides its limits, its faults, and what runs beside it: a `change` of the store or a `page` of plants.
+ * Every operation. The base path precedes the paths of those of the contract, which need a token. Each of these needs a `change`
+ * of the store, or a `page` if it reads plants: that decides its limits, its faults, and what runs beside it.
  */
 export const operations = {
   create: { method: "POST", path: "/plants", needs: "change" },

@@ -10,6 +10,7 @@ import type * as z from "zod/mini";
 import { exitCodes } from "../../src/cli/command-error.ts";
 import { helpRow, plantstoreCommand } from "../../src/cli/commands/plantstore.ts";
 import { describeDefault } from "../../src/cli/command.ts";
+import { contractOperations, operations } from "../../src/core/contract.ts";
 import { errorBodySchema, newPlantSchema, plantSchema } from "../../src/core/read-plant.ts";
 import { errorKinds, errorTable } from "../../src/core/errors.ts";
 import {
@@ -127,6 +128,13 @@ it("the topic contract lists every member of every schema, and whether it is req
   );
   const table = readTable("src/manual/contract.md", "Given");
   expect(table.map(([schema, member, , required]) => [schema, member, required])).toEqual(rows);
+});
+
+it("the topic contract names every operation", () => {
+  const contract = read("src/manual/contract.md");
+  for (const id of contractOperations.all) {
+    expect(contract).toContain(`${operations[id].method} ${operations[id].path}\``);
+  }
 });
 
 it("the topic storage ends its releases with this one and its store version", () => {
