@@ -1,4 +1,5 @@
 /** A client of openapi-typescript and openapi-fetch, generated from the OpenAPI document, compiles and keeps ids exact. */
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import openapiTypescript, { astToString } from "openapi-typescript";
 import ts from "typescript";
@@ -66,4 +67,20 @@ it("a generated client creates, lists and deletes a plant with an id above 2^53"
     ["9007199254740993", "fern", 204, 40401],
   ]);
   expect(await server.store.get(9007199254740993n)).toBeUndefined();
+});
+
+it("the example of the manual creates a plant with the types of the generator", async () => {
+  await using server = await startServer();
+  const manual = await readFile(join(root, "src/manual/test.md"), "utf8");
+  const [, example = ""] = /```ts\n(\/\/ generated\.ts\n[^]+?)```/.exec(manual) ?? [];
+  const document = await (await fetch(new URL("/openapi.json", server.url))).text();
+  const types = astToString(await openapiTypescript(document));
+  const files = { "plants.ts": types, "generated.ts": example };
+  const directory = await createProject(files, packages);
+  await compileProject(directory, { skipLibCheck: true, rewriteRelativeImportExtensions: true });
+
+  const env = { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: testToken };
+  const { stdout } = await run(process.execPath, [join(directory, "generated.js")], { env });
+  expect(stdout).toBe("fern\n");
+  expect(await server.store.get(1n)).toEqual({ id: 1n, name: "fern" });
 });

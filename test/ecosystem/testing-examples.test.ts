@@ -1,11 +1,10 @@
 /** The examples of `plantstore help test`, and Jest, in projects of their own that have the built package installed. */
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { delimiter, dirname, join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { findBrowser } from "../helpers/installed-programs.ts";
 import { createProject } from "../helpers/node-project.ts";
-import { findFreePort } from "../helpers/postgres-server.ts";
 import { root, run } from "../helpers/run.ts";
 
 const modules = fileURLToPath(new URL("node_modules", import.meta.url));
@@ -78,32 +77,6 @@ describe("the examples of the manual", () => {
     await writeFile(configPath, `export default ${JSON.stringify(config)};`);
     const cli = [join(playwright, "cli.js"), "test", "--config", configPath];
     const { stdout } = await runNode(directory, cli);
-    expect(stdout).toContain("1 passed");
-  });
-
-  it("start a store for all tests of Playwright, which waits for /readyz", async () => {
-    const file = "playwright.config.ts";
-    const spec = `
-      import { expect, test } from "@playwright/test";
-      test("creates a plant", async ({ request }) => {
-        const headers = { authorization: "Bearer only-for-tests" };
-        const data = { id: 1, name: "fern" };
-        const response = await request.post("http://127.0.0.1:7526/plants", { headers, data });
-        expect(response.status()).toBe(200);
-      });
-    `;
-    const playwright = join(modules, "@playwright/test");
-    const directory = await createExample(file, { "@playwright/test": playwright });
-    const port = await findFreePort();
-    const config = await readFile(join(directory, file), "utf8");
-    await writeFile(join(directory, file), config.replaceAll("7526", `${port}`));
-    await writeFile(join(directory, "plants.spec.ts"), spec.replaceAll("7526", `${port}`));
-    await mkdir(join(directory, "bin"));
-    await symlink(join(root, "bin/plantstore.js"), join(directory, "bin/plantstore"));
-    const path = [join(directory, "bin"), dirname(process.execPath), process.env["PATH"]];
-    const args = [join(playwright, "cli.js"), "test", "--reporter", "line"];
-    const env = { PATH: path.join(delimiter), HOME: directory, NO_COLOR: "1" };
-    const { stdout } = await run(process.execPath, args, { cwd: directory, env });
     expect(stdout).toContain("1 passed");
   });
 
