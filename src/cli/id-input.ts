@@ -6,7 +6,7 @@ import type { PlantRecord } from "../records/record-reader.ts";
 import { plantId } from "./options/local.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
-import { readInputChunks } from "./input.ts";
+import { readInputChunks, toInputError } from "./input.ts";
 
 export function isStandardInput(operands: readonly string[]): boolean {
   if (!operands.includes("-")) return false;
@@ -29,7 +29,6 @@ export async function* readIds(
   const source = {
     path: "-",
     maxBytes: maxBodyRange.max,
-    command: `plantstore ${command.name} -`,
     requiredColumns: ["id"],
   };
   const reader = createRecordReader(source, findTableDelimiter(start));
@@ -44,7 +43,7 @@ export async function* readIds(
   } catch (error) {
     if (!(error instanceof InputSyntaxError)) throw error;
     if (error.record !== undefined) parseId(error.record);
-    throw new CommandError("usage", error.message, { cause: error });
+    throw toInputError(error, `plantstore ${command.name} -`);
   }
   if (isEmpty) await terminal.warning("the input has no ids");
 }

@@ -3,7 +3,8 @@
 import { constants, createReadStream, openSync, promises, type Stats } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { toInputName } from "../core/messages.ts";
-import { CommandError, toReadError } from "./command-error.ts";
+import type { InputSyntaxError } from "../records/record-reader.ts";
+import { adviseCommand, CommandError, toReadError } from "./command-error.ts";
 import type { InputStream, Io } from "./io.ts";
 
 export async function readBytes(
@@ -24,6 +25,14 @@ export async function readBytes(
     pieces.push(chunk);
   }
   return Buffer.concat(pieces);
+}
+
+/** The error of an input in which no record can be found. @param command reads it from standard input */
+export function toInputError(cause: InputSyntaxError, command: string, option = ""): CommandError {
+  const { conversion, message } = cause;
+  const hints =
+    conversion === undefined ? [] : adviseCommand("For example", `${conversion} | ${command}`);
+  return new CommandError("usage", option + message, { cause, hints });
 }
 
 /** Reads chunks no faster than the caller consumes them. */

@@ -31,7 +31,7 @@ export async function* readSeed(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): AsyncGenerator<SeedRecord, void, undefined> {
-  const reader = createRecordReader({ path, maxBytes, command: "plantstore serve --seed -" });
+  const reader = createRecordReader({ path, maxBytes });
   let count = 0;
   for await (const records of reader.read(chunks)) {
     for (const { line, content } of records) {

@@ -1,5 +1,5 @@
-/** Recognizes inputs that are not plain text by their first bytes, and says how to convert them. */
-import { toInputName, toShellWord } from "../core/messages.ts";
+/** Recognizes inputs that are not plain text by their first bytes, and finds a program that converts them. */
+import { toShellWord } from "../core/messages.ts";
 
 const iconv = (encoding: string) => `iconv --from-code ${encoding} --to-code UTF-8`;
 
@@ -32,42 +32,27 @@ const formats: readonly (readonly [begins: RegExp, name: string, program?: strin
 /** Number of bytes that show the format of an input. */
 export const signatureLength = 8;
 
-interface ForeignFormat {
-  readonly name: string;
-  readonly program?: string | undefined;
-}
-
-/** Finds the format of an input. @returns undefined for plain text */
-export function findForeignFormat(bytes: Uint8Array): ForeignFormat | undefined {
-  const start = Buffer.from(bytes.subarray(0, signatureLength)).toString("latin1");
-  const [, name, program] = formats.find(([begins]) => begins.test(start)) ?? [];
-  return name === undefined ? undefined : { name, program };
-}
-
 /** Files of spreadsheets that are zip files: their parts are XML, not plants. */
 const spreadsheetNames = /\.(?:xls[xmb]|ods|numbers)$/i;
 
-/**
- * Describes an input of plants or ids in another format.
- *
- * @param path `-` is standard input
- * @param command that reads the converted input from standard input
- */
-export function describeForeignFormat(
-  { name, program }: ForeignFormat,
-  path: string,
-  command: string,
-): string {
-  const input = toInputName(path);
-  if (program === undefined || spreadsheetNames.test(path)) {
-    return `${input} is a spreadsheet: save it as CSV UTF-8`;
-  }
-  return `${input} is ${name}: ${adviseConversion(program, path, command)}`;
+interface ForeignFormat {
+  readonly name: string;
+  /** A shell command that writes the input as text. */
+  readonly conversion?: string | undefined;
 }
 
-/** Advises to convert an input with a program; parameters as in {@link describeForeignFormat}. */
-export function adviseConversion(program: string, path: string, command: string): string {
+/**
+ * Finds the format of an input.
+ *
+ * @param path `-` is standard input
+ * @returns undefined for plain text
+ */
+export function findForeignFormat(bytes: Uint8Array, path: string): ForeignFormat | undefined {
+  const start = Buffer.from(bytes.subarray(0, signatureLength)).toString("latin1");
+  const [, name, program] = formats.find(([begins]) => begins.test(start)) ?? [];
+  if (name === undefined) return undefined;
+  if (program === undefined || spreadsheetNames.test(path)) return { name: "a spreadsheet" };
   const file = path === "-" ? "FILE" : toShellWord(path);
   const source = path === "-" || program.includes("FILE") ? "" : ` < ${file}`;
-  return `convert it, for example with ${program.replace("FILE", () => file)}${source} | ${command}`;
+  return { name, conversion: program.replace("FILE", () => file) + source };
 }

@@ -124,7 +124,9 @@ class JsonFormat implements RecordFormat {
     const bytes = input.take(end);
     const content = isTooLarge ? toTooLarge(input) : this.#parse(bytes, line, input.column);
     if (content.isMalformed) {
-      throw new InputSyntaxError((content.plant as RequestError).message, { line, bytes, content });
+      throw new InputSyntaxError((content.plant as RequestError).message, {
+        record: { line, bytes, content },
+      });
     }
     input.skip(end);
     this.#isInValue = false;

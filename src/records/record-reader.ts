@@ -2,7 +2,8 @@
 import { type ErrorKind, RequestError } from "../core/errors.ts";
 import { isBlank, lineFeed } from "../core/json.ts";
 import type { PlantReading } from "../core/read-plant.ts";
-import { describeForeignFormat, findForeignFormat, signatureLength } from "./foreign-formats.ts";
+import { toInputName } from "../core/messages.ts";
+import { findForeignFormat, signatureLength } from "./foreign-formats.ts";
 
 type Records = Generator<PlantRecord, void, undefined>;
 
@@ -21,12 +22,9 @@ export interface RecordFormat {
   next(input: InputBytes): PlantRecord | undefined;
 }
 
-/** Where an input comes from, and what reads it. */
 export interface InputSource {
   /** `-` is standard input. */
   readonly path: string;
-  /** Reads the input from standard input, for advice. */
-  readonly command: string;
   /** Largest record that is kept. */
   readonly maxBytes: number;
   /** The columns that a table must have. Default: the required members of a plant. */
@@ -99,9 +97,13 @@ export class RecordReader {
   #start(): void {
     this.#isStarted = true;
     const { bytes } = this.#input;
-    const { path, command } = this.#source;
-    const format = findForeignFormat(bytes);
-    if (format) throw new InputSyntaxError(describeForeignFormat(format, path, command));
+    const { path } = this.#source;
+    const format = findForeignFormat(bytes, path);
+    if (format !== undefined) {
+      const { name, conversion } = format;
+      const advice = conversion === undefined ? "save it as CSV UTF-8" : "convert it to plain text";
+      throw new InputSyntaxError(`${toInputName(path)} is ${name}: ${advice}`, { conversion });
+    }
     const { length } = byteOrderMark;
     if (byteOrderMark.equals(bytes.subarray(0, length))) this.#input.skipMark(length);
   }
@@ -249,14 +251,19 @@ export interface PlantRecord {
   readonly content: RecordContent;
 }
 
+type InputSyntaxErrorParts = Pick<InputSyntaxError, "record" | "conversion">;
+
 /** Input in which no further record can be found. */
 export class InputSyntaxError extends Error {
   override readonly name = "InputSyntaxError";
   /** The malformed record, if its syntax is the problem. */
   readonly record: PlantRecord | undefined;
+  /** A shell command that writes the input as text, if it is in another format. */
+  readonly conversion: string | undefined;
 
-  constructor(message: string, record?: PlantRecord) {
+  constructor(message: string, { record, conversion }: Partial<InputSyntaxErrorParts> = {}) {
     super(message);
     this.record = record;
+    this.conversion = conversion;
   }
 }

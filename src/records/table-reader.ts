@@ -10,7 +10,6 @@ import {
   toMemberValue,
 } from "../core/read-plant.ts";
 import { quoteInput, toInputName } from "../core/messages.ts";
-import { adviseConversion } from "./foreign-formats.ts";
 import {
   type InputBytes,
   type InputSource,
@@ -131,7 +130,7 @@ export class TableFormat implements RecordFormat {
   /** Parses a row. @returns undefined for a header, and for a row without text. @throws InputSyntaxError */
   #parse(bytes: Uint8Array, line: number): RecordContent | undefined {
     if (bytes.every(isBlank)) return undefined;
-    const text = decodeRow(bytes, line, this.#source);
+    const text = decodeRow(bytes, line);
     const row = splitRow(text, this.#delimiter);
     if (!(row instanceof RequestError) && row.every((cell) => !cell)) return undefined;
     if (this.#columns !== undefined) {
@@ -169,7 +168,7 @@ export function toDelimiter(name: string): string | undefined {
 
 /** @throws InputSyntaxError for the first row of a table, because none of its rows would be a plant */
 export function assertNoTable(bytes: Uint8Array, source: InputSource): void {
-  const text = decodeRow(bytes, 1, source);
+  const text = decodeRow(bytes, 1);
   if (text instanceof RequestError) return;
   if (!delimiterLine.test(text) && findDelimiter(text, source) === undefined) return;
   const advice = "give it a name that ends in .csv, or use create --csv";
@@ -254,17 +253,10 @@ function toColumnNames(row: Cells): readonly string[] {
 }
 
 /** Decodes a row without its line break. A program that converts line breaks twice makes CR CR LF of LF. */
-function decodeRow(
-  bytes: Uint8Array,
-  line: number,
-  { path, command }: InputSource,
-): string | RequestError {
+function decodeRow(bytes: Uint8Array, line: number): string | RequestError {
   const text = attempt(() => decoder.decode(bytes).replace(/\r{1,2}$/, ""));
   if (text !== undefined) return text;
-  const program = "iconv --from-code WINDOWS-1252 --to-code UTF-8";
-  // A table in a pipe has no name that says that it is one.
-  const advice = adviseConversion(program, path, command.replace("create -", "create --csv -"));
-  const problem = `the row at line ${line} is not valid UTF-8: save the table as UTF-8, or ${advice}`;
+  const problem = `the row at line ${line} is not valid UTF-8: save the table as UTF-8`;
   return new RequestError("notUtf8", problem);
 }
 

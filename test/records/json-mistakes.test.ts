@@ -4,7 +4,7 @@ import { createRecordReader } from "../../src/records/json-reader.ts";
 
 /** Returns the message of an input that is not JSON. */
 function messageOf(input: string): string {
-  const source = { path: "p.json", maxBytes: 1000, command: "plantstore create -" };
+  const source = { path: "p.json", maxBytes: 1000 };
   const reader = createRecordReader(source);
   try {
     const records = [...reader.push(Buffer.from(input)), ...reader.end()];

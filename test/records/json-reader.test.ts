@@ -5,7 +5,7 @@ import { createRecordReader } from "../../src/records/json-reader.ts";
 import { InputSyntaxError, type PlantRecord } from "../../src/records/record-reader.ts";
 
 const createReader = (maxBytes = 1024 * 1024, path = "plants") =>
-  createRecordReader({ path, maxBytes, command: "plantstore create -" });
+  createRecordReader({ path, maxBytes });
 const byteOrderMark = "\uFEFF";
 
 /** Reads an input in pieces of the given sizes, repeated as often as necessary. */

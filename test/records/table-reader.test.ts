@@ -5,7 +5,7 @@ import { createRecordReader } from "../../src/records/json-reader.ts";
 import type { PlantRecord } from "../../src/records/record-reader.ts";
 
 const createReader = (delimiter = ",", maxBytes = 1000) =>
-  createRecordReader({ path: "plants", maxBytes, command: "plantstore create -" }, delimiter);
+  createRecordReader({ path: "plants", maxBytes }, delimiter);
 
 /** Reads a table in pieces of one size. */
 function read(input: string, pieceSize = input.length + 9, delimiter = ",", max = 1000) {
@@ -158,7 +158,7 @@ describe("a header", () => {
   it("in another encoding is rejected with advice", () => {
     const reader = createReader();
     const bytes = Buffer.from("\uFEFFid,name\n1,a\n", "utf16le");
-    expect(() => [...reader.push(bytes)]).toThrow(/is UTF-16: convert it, /);
+    expect(() => [...reader.push(bytes)]).toThrow(/is UTF-16: convert it /);
   });
 });
 
@@ -216,15 +216,11 @@ it("between tabs, quotes in a cell that begins without are text", () => {
   ]);
 });
 
-it("a row in another encoding is rejected with the command that converts it", () => {
+it("a row in another encoding is rejected", () => {
   const reader = createReader();
   const records = [...reader.push(Buffer.from("id,name\n1,fougère\n2,moss\n", "latin1"))];
   expect(records).toMatchObject([
-    {
-      content: {
-        plant: { error: 40002, message: expect.stringMatching(/ iconv --from-code WINDOWS-1252 /) },
-      },
-    },
+    { content: { plant: { error: 40002 } } },
     { content: { plant: { id: 2n } } },
   ]);
 });

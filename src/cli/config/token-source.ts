@@ -81,7 +81,7 @@ async function readInput(
   const { readBytes } = await import("../input.ts");
   const bytes = await readBytes(path, source, maxTokenBytes, io, signal);
   const { findForeignFormat } = await import("../../records/foreign-formats.ts");
-  const format = findForeignFormat(bytes);
+  const format = findForeignFormat(bytes, path);
   if (format !== undefined) {
     const problem = `${source} is ${format.name}: a token is plain text in UTF-8`;
     throw new CommandError("tokenRejected", problem);

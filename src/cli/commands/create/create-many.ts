@@ -260,6 +260,7 @@ async function adviseResuming(
   const { path, line } = resumeAt ?? position;
   let before = "";
   if (failure instanceof CommandError && failure.cause instanceof InputSyntaxError) {
+    if (failure.hints.length > 0 && tally.total === 0) return;
     before = "correct the input, then ";
   } else if (failure instanceof StoppedError && hasRejectedToken(failure) && !isLoginAdvised) {
     before = "replace the token, then ";

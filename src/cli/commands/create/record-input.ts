@@ -12,7 +12,7 @@ import {
   type RecordReader,
 } from "../../../records/record-reader.ts";
 import { CommandError } from "../../command-error.ts";
-import { readInputChunks, statReadable } from "../../input.ts";
+import { readInputChunks, statReadable, toInputError } from "../../input.ts";
 import type { CreateRun } from "./create-run.ts";
 
 /** Largest record that is kept: no server accepts a larger plant. */
@@ -103,10 +103,12 @@ export class RecordInput {
   readonly stop = (): void => this.#stop.abort();
 
   #createReader(): RecordReader {
-    const { delimiter } = this.#run.options;
-    const isTable = delimiter !== undefined || /\.[ct]sv/i.test(this.#path);
-    const command = `plantstore create ${isTable ? "--csv " : ""}-`;
-    return createRecordReader({ path: this.#path, command, maxBytes: maxRecordBytes }, delimiter);
+    const source = { path: this.#path, maxBytes: maxRecordBytes };
+    return createRecordReader(source, this.#run.options.delimiter);
+  }
+
+  get #isTable(): boolean {
+    return this.#run.options.delimiter !== undefined || /\.[ct]sv/i.test(this.#path);
   }
 
   async *#read(): AsyncGenerator<NumberedRecord, void, undefined> {
@@ -131,7 +133,7 @@ export class RecordInput {
       // What is malformed follows the records so far.
       this.#isMany ||= this.#count > 0;
       if (!(error instanceof InputSyntaxError)) throw error;
-      throw new CommandError("usage", error.message, { cause: error });
+      throw toInputError(error, `plantstore create ${this.#isTable ? "--csv " : ""}-`);
     }
   }
 

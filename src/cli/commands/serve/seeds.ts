@@ -11,7 +11,7 @@ import {
 } from "../../../library/seed.ts";
 import { InputSyntaxError } from "../../../records/record-reader.ts";
 import { CommandError, UsageError } from "../../command-error.ts";
-import { readInputChunks, statReadable } from "../../input.ts";
+import { readInputChunks, statReadable, toInputError } from "../../input.ts";
 import type { ServeOptions, ServerRun } from "./serve-options.ts";
 
 /**
@@ -72,7 +72,7 @@ async function* readSeeds(run: ServerRun): AsyncGenerator<SeedRecord, void, unde
     } catch (error) {
       if (stop.aborted) return;
       if (!(error instanceof InputSyntaxError)) throw error;
-      throw new CommandError("usage", `--seed: ${error.message}`, { cause: error });
+      throw toInputError(error, "plantstore serve --seed -", "--seed: ");
     }
   }
 }
