@@ -1,11 +1,10 @@
 /** Ids of plants as arguments and on standard input, and in messages. */
-import { attempt } from "../core/attempt.ts";
-import { quoteInput } from "../core/messages.ts";
 import { maxBodyRange } from "../library/store-options.ts";
 import type { PlantRecord } from "../records/record-reader.ts";
 import { plantId } from "./options/local.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { Run } from "./command.ts";
+import { parseText } from "./options/values.ts";
 import { readInputChunks, toInputError } from "./input.ts";
 
 export function isStandardInput(operands: readonly string[]): boolean {
@@ -76,11 +75,10 @@ function findTableDelimiter(start: Buffer): string | undefined {
 /** Parses a record that is no object with an id. */
 function parseId({ line, bytes, content: { plant, isMalformed } }: PlantRecord): bigint {
   const text = new TextDecoder().decode(bytes).trim();
-  const id = attempt(() => plantId.parse(text));
-  if (id !== undefined) return id;
-  const isKnown = isMalformed && text.startsWith("{") && "message" in plant;
-  const problem = isKnown ? plant.message : `"${quoteInput(text)}" is not an id`;
-  throw new CommandError("usage", `line ${line}: ${problem}`);
+  if (isMalformed && text.startsWith("{") && "message" in plant) {
+    throw new CommandError("usage", `line ${line}: ${plant.message}`);
+  }
+  return parseText(`line ${line}: the id`, text, plantId);
 }
 
 const maxNamed = 20;

@@ -33,12 +33,13 @@ describe("get -", () => {
   });
 
   it.each([
-    ["a word", "\nfern\n", 'line 2: "fern"'],
-    ["a table without the column id", "number,name\n1,fern\n", 'line 1: "number"'],
-  ])("rejects %s with its line", async (_, stdin, place) => {
+    ["a word", "\nfern\n", 2, "fern"],
+    ["a table without the column id", "number,name\n1,fern\n", 1, "number"],
+  ])("rejects %s with its line", async (_, stdin, line, got) => {
     const store = await createSqliteStore([]);
     const result = await runCli(["get", "-", "--store", store], { stdin });
-    expect(result).toExit(2, `error: ${place} is not an id\n`);
+    expect(result).toExit(2, containing(`error: line ${line}: the id must be an integer `));
+    expect(result.stderr).toContain(`(got "${got}`);
   });
 });
 

@@ -127,12 +127,12 @@ describe("delete", () => {
     });
 
     it.each([
-      ["x", /^error: line 2: "x" is not an id\n$/],
-      ["9223372036854775808", /^error: line 2: "9223372036854775808" is not an id\n$/],
-      ['{"id":1,"id":2}', /^error: line 2: .* is not an id\n$/],
+      ["x", /^error: line 2: the id must be .* \(got "x"\)\n$/],
+      ["9223372036854775808", /^error: line 2: the id must be .* \(got "9223372036854775808"\)\n$/],
+      ['{"id":1,"id":2}', /^error: line 2: the id must be /],
       ['{"id":2', /^error: line 2: invalid JSON: /],
-      ['{"id":1.5}', /^error: line 2: .* is not an id\n$/],
-      ['{"id":"2"}', /^error: line 2: .* is not an id\n$/],
+      ['{"id":1.5}', /^error: line 2: the id must be /],
+      ['{"id":"2"}', /^error: line 2: the id must be /],
     ])("deletes nothing of a batch with the line %s", async (line, problem) => {
       const url = await createStore();
       const args = ["delete", "--yes", "-", "--store", url];
