@@ -14,11 +14,11 @@ import {
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { OutputError, writeText } from "../io.ts";
 import {
+  csvOption,
   exportOptions,
   exportTargetOptions,
   idTargetOptions,
   listOptions,
-  plainFormatOptions,
   plantId,
   targetOptions,
 } from "../options/local.ts";
@@ -37,6 +37,8 @@ import {
 const placeSentence = `\
 Reads the store of this machine, or the plant store of --url, PLANTSTORE_URL or the
 last login: see "plantstore help configuration".`;
+
+const jsonHint = { "--json": "the output is JSON without it" };
 
 export const listCommand: CommandBody = {
   description: `Lists plants in the order of their ids: as a table on a terminal, otherwise as
@@ -59,7 +61,7 @@ instead of ids, it reads one id per line from standard input, or JSON or a table
 an id, as create, list and export print them.
 
 ${placeSentence}`,
-  options: { ...plainFormatOptions, ...idTargetOptions },
+  options: { ...csvOption, ...idTargetOptions },
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -70,6 +72,7 @@ ${placeSentence}`,
   ],
   environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
+  hints: jsonHint,
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: runGet,
 };
@@ -94,6 +97,7 @@ ${placeSentence}`,
   environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
   operandAdvice: redirectAdvice,
+  hints: jsonHint,
   exitCodes: targetExitCodes,
   run: runExport,
 };
@@ -165,7 +169,7 @@ async function runList(run: Run): Promise<void> {
 
 async function runGet(run: Run): Promise<void> {
   const { operands, flags, io } = run;
-  const style = selectPlain(readOptions(plainFormatOptions, flags, io));
+  const style = toPlainStyle(readOptions(csvOption, flags, io));
   const readsInput = isStandardInput(operands);
   const ids = readsInput ? [] : operands.map((each) => parseText("the id", each, plantId));
   const unknown = new Set<bigint>();
@@ -194,8 +198,8 @@ async function runGet(run: Run): Promise<void> {
 
 async function runExport(run: Run): Promise<void> {
   const { flags, io } = run;
-  const { after, tag, ...format } = readOptions(exportOptions, flags, io);
-  const style = selectPlain(format);
+  const { after, tag, csv } = readOptions(exportOptions, flags, io);
+  const style = toPlainStyle({ csv });
   let last: bigint | undefined;
 
   async function* readPages(
@@ -229,8 +233,8 @@ async function runExport(run: Run): Promise<void> {
 }
 
 /** JSON, also on a terminal, unless a flag asks for CSV. */
-function selectPlain(format: Values<typeof plainFormatOptions>): RowStyle {
-  return selectStyle(format, { isTTY: false });
+function toPlainStyle({ csv }: Values<typeof csvOption>): RowStyle {
+  return csv ? "csv" : "json";
 }
 
 /**

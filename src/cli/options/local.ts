@@ -279,15 +279,9 @@ export const exportTargetOptions = {
   retries: { ...retries, shownDefault: `${bulkRetries}` },
 } as const satisfies Options;
 
-const formatOptions = {
-  ...jsonOption,
-  csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
-} as const satisfies Options;
-
 /** The format of commands that print JSON on a terminal too. */
-export const plainFormatOptions = {
-  ...formatOptions,
-  json: toggleFlag("--json", "Print JSON, as without --csv"),
+export const csvOption = {
+  csv: toggleFlag("--csv", "Print CSV with a header row, as create --csv reads it"),
 } as const satisfies Options;
 
 const afterOption = option("--after <id>", "Only plants with a larger id", { type: plantId });
@@ -296,7 +290,7 @@ const tagOption = option("--tag <text>", "Only plants with exactly this tag", {
 });
 
 export const exportOptions = {
-  ...plainFormatOptions,
+  ...csvOption,
   after: afterOption,
   tag: tagOption,
 } as const satisfies Options;
@@ -319,7 +313,8 @@ export const deleteOptions = {
 } as const satisfies Options;
 
 export const listOptions = {
-  ...formatOptions,
+  ...jsonOption,
+  ...csvOption,
   count: toggleFlag("--count", "Print only the number of plants, without a limit"),
   limit: option("-n, --limit <n>", "Number of plants, up to 10000", {
     type: types.integer({ min: 1, max: 10_000 }),

@@ -132,3 +132,11 @@ describe("ids on standard input", () => {
     expect(typed.stderr).toContain("reading ids from the terminal: end with Ctrl-D\n");
   });
 });
+
+it.each(["get", "export"])("%s prints JSON without --json", async (name) => {
+  const args = name === "get" ? [name, "1"] : [name];
+  expect(await runCli([...args, "--json"])).toExit(
+    2,
+    containing("no '--json': the output is JSON"),
+  );
+});
