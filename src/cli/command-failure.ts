@@ -44,11 +44,6 @@ export function toExitCode(error: number): number {
   return exitCodes[exitByStep[toNextStep(error)]].code;
 }
 
-/** Checks for the number of an Error without a valid token: 401xx. */
-export function isForLogin(error: number): boolean {
-  return Math.floor(error / 100) === 401;
-}
-
 /** A store that cannot be opened or changed is like any other local file. A retry may succeed if it is busy or its disk is full. */
 const exitByReason: Readonly<Record<StoreErrorReason, ExitCodeName>> = {
   unusable: "usage",
@@ -227,7 +222,8 @@ export function adviseLogin(
   { error }: Rejection,
   { url, token }: Pick<ErrorContext, "url" | "token">,
 ): readonly string[] {
-  if (token?.isSaved !== true || error === undefined || !isForLogin(error)) return [];
+  if (token?.isSaved !== true || error === undefined) return [];
+  if (toNextStep(error) !== "token") return [];
   return adviseCommand("Replace the token", `plantstore login --url ${toShellWord(url)}`);
 }
 

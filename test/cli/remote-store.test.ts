@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { digestToken, mintToken } from "../../src/auth/authenticator.ts";
 import { int64Max, int64Min, type NewPlant, toNewPlantJson } from "../../src/core/plant.ts";
 import {
   errorResponse,
@@ -115,13 +116,27 @@ describe("the server", () => {
     expect(result.stderr).not.toContain("plantstore login");
   });
 
-  it("rejects a saved token: exit code 4, with the command that replaces it", async () => {
-    const { url } = await startAll([fern]);
-    const config = await createTemporaryDirectory();
-    await saveCredential(config, { origin: url, token: "of-my-own" });
-    const result = await runAt(url, "list", { env: { PLANTSTORE_CONFIG_DIR: config } });
-    expect(result).toExit(4, containing(`\nReplace the token:\n  plantstore login --url ${url}\n`));
-  });
+  it.each([
+    ["that it doesn't know", undefined],
+    ["that may only create", ["create"] as const],
+  ])(
+    "rejects a saved token %s: exit code 4, with the command that replaces it",
+    async (_, allow) => {
+      const { url, store } = await startAll([fern]);
+      const token = mintToken();
+      if (allow !== undefined) {
+        const digest = digestToken(token);
+        await store.addToken({ digest, prefix: "pst_test", name: "", issuedAtMs: 0, allow });
+      }
+      const config = await createTemporaryDirectory();
+      await saveCredential(config, { origin: url, token });
+      const result = await runAt(url, "list", { env: { PLANTSTORE_CONFIG_DIR: config } });
+      expect(result).toExit(
+        4,
+        containing(`\nReplace the token:\n  plantstore login --url ${url}\n`),
+      );
+    },
+  );
 
   it.each([
     ["list", 3],

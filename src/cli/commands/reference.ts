@@ -5,7 +5,7 @@ import { quoteInput } from "../../core/messages.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { storeOptions } from "../../library/store-options.ts";
 import { adviseCommand, commonExitCodes, CommandError } from "../command-error.ts";
-import { isForLogin, toExitCode } from "../command-failure.ts";
+import { toExitCode } from "../command-failure.ts";
 import { type CommandBody, redirectAdvice, type Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { explainOptions, openApiOptions } from "../options/remote.ts";
@@ -84,11 +84,12 @@ function describeStatus(kind: ErrorKind): string {
 }
 
 function explainError(kind: ErrorKind): string {
-  const { error, when, remedy } = errorTable[kind];
+  const { error, next, when, remedy } = errorTable[kind];
   const margin = `\n${" ".repeat("What to do: ".length)}`;
-  const login = isForLogin(error)
-    ? `${adviseCommand("Log in", "plantstore login").join(margin)}${margin}In a program: `
-    : "";
+  const login =
+    next === "token"
+      ? `${adviseCommand("Log in", "plantstore login").join(margin)}${margin}In a program: `
+      : "";
   return `\
 ${error} ${kind}: ${when}
 
