@@ -38,12 +38,12 @@ export class CommandError extends Error {
   }
 }
 
-/** A wrong command line. The usage of the command is printed below the message. */
+/** A wrong command line. The command that prints its help follows the hints. */
 export class UsageError extends CommandError {
   override readonly name = "UsageError";
 
-  constructor(message: string) {
-    super("usage", message);
+  constructor(message: string, hints: readonly string[] = []) {
+    super("usage", message, { hints });
   }
 }
 
@@ -92,9 +92,9 @@ export async function interruptible<T>(
   }
 }
 
-/** The lines of a hint. @param sentence an imperative, without its colon. @param command a line to paste, for a shell */
-export function adviseCommand(sentence: string, command: string): readonly string[] {
-  return [`${sentence}:`, `  ${command}`];
+/** The lines of a hint. @param sentence an imperative, without its colon. @param commands lines to paste, for a shell */
+export function adviseCommand(sentence: string, ...commands: readonly string[]): readonly string[] {
+  return [`${sentence}:`, ...commands.map((command) => `  ${command}`)];
 }
 
 export function toExitName(signal: StopSignal): ExitCodeName {

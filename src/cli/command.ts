@@ -57,11 +57,13 @@ export interface CommandBody {
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */
   readonly tokenAdvice?: string;
-  /** Advice instead of too many operands. */
-  readonly operandAdvice?: string;
+  /** Advice instead of too many operands: a sentence, and hints. */
+  readonly operandAdvice?: readonly [sentence: string, ...hints: readonly string[]];
   readonly commands?: readonly CommandRow[];
-  /** Advice for words and flags that other programs use, by the word. */
-  readonly hints?: Readonly<Record<string, string>>;
+  /** The commands for words that other programs have for them. */
+  readonly otherNames?: Readonly<Record<string, string>>;
+  /** Advice for flags that other commands have. */
+  readonly flagAdvice?: Readonly<Record<string, string>>;
   /** Lists the values of the first argument for completion, after the flags so far, with their descriptions. */
   readonly listValues?: (run: Pick<Run, "flags" | "io">) => Promise<readonly Item[]>;
   /** Runs the command and returns the exit code; nothing for 0. Absent for a group. */
@@ -82,17 +84,19 @@ export const tokenAdvice = "set PLANTSTORE_TOKEN, or pass --token-file FILE (- i
 /** The parts that commands share if they open a store directly. */
 export const storeCommand = {
   environment: describeVariables("PLANTSTORE_DATA_DIR"),
-  hints: {
+  flagAdvice: {
     "--url":
       "this command opens a store, not a server: run it on the machine of that server, or select the store with --store",
   },
 } as const;
 
 /** The advice of commands that print data, and have no operands. */
-export const redirectAdvice = "the data goes to standard output: use > FILE to write a file";
+export const redirectAdvice = [
+  "the data goes to standard output: use > FILE to write a file",
+] as const;
 
-/** Hints of commands that talk to a server. */
-export const serverHints = {
+/** Advice of commands that talk to a server. */
+export const serverFlagAdvice = {
   "--store": "this command talks to a server, not to a store: select the server with --url",
 } as const;
 

@@ -2,7 +2,7 @@
 import { Command as Commander, CommanderError, Option as Flag } from "commander";
 import { findClosestWord, quoteInput } from "../core/messages.ts";
 import { valueSeparator } from "../library/option-types.ts";
-import { CommandError, exitCodes, UsageError } from "./command-error.ts";
+import { adviseCommand, CommandError, exitCodes, UsageError } from "./command-error.ts";
 import {
   type Command,
   type CommandRow,
@@ -179,8 +179,10 @@ async function runCommand(
         const known = [...listNames(found), ...topics];
         const completions = known.filter((name) => name.startsWith(word.toLowerCase()));
         const closest = completions.length === 1 ? completions[0] : findClosestWord(word, known);
-        const advice = toGuess(closest) || `: "plantstore help" lists them`;
-        throw new UsageError(`unknown command or topic '${word}'${advice}`);
+        const hints = closest
+          ? suggest(`${toCommandPath(found)} help ${closest}`)
+          : adviseCommand("List commands and topics", "plantstore help");
+        throw new UsageError(`unknown command or topic '${word}'`, hints);
       }
       await load((found = next), state);
     }
@@ -193,7 +195,7 @@ async function runCommand(
     if (typeof exitCode === "number") state.exitCode = exitCode;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw wrongUsage(error.message, commander);
+    throw wrongUsage(error.message, commander, error.hints);
   }
 }
 
@@ -245,29 +247,31 @@ function createFlag(option: Option<unknown>, commander: Commander, argv: readonl
 function toUsageError(
   { code, message }: CommanderError,
   commander: Commander,
-  { hints = {}, tokenAdvice, operandAdvice }: Command,
+  { flagAdvice = {}, otherNames = {}, tokenAdvice, operandAdvice }: Command,
   argv: readonly string[],
 ): CommandError {
+  const problem = message.replace(/^error: /, "");
   if (code === "commander.excessArguments") {
     const extra = commander.args[commander.registeredArguments.length];
-    return wrongUsage(operandAdvice ?? `unexpected argument '${extra}': remove it`, commander);
+    const [sentence = `unexpected argument '${extra}': remove it`, ...hints] = operandAdvice ?? [];
+    return wrongUsage(sentence, commander, hints);
   }
-  const problem = message.replace(/^error: /, "");
-  const known = tokenAdvice === undefined ? hints : { ...hints, "--token": tokenAdvice };
-  const words =
-    code === "commander.unknownCommand"
-      ? commander.args.slice(0, 1)
-      : code === "commander.unknownOption"
-        ? argv.map((word) => word.split("=", 1).join()).filter((word) => word.startsWith("-"))
-        : [];
-  const hint = words.find((word) => Object.hasOwn(known, word));
-  if (hint !== undefined) return wrongUsage(`no '${hint}': ${known[hint]}`, commander);
-  const names =
-    code === "commander.unknownCommand"
-      ? listNames(commander)
-      : commander.options.flatMap(({ long, short }) => [long ?? "", short ?? ""]);
+  if (code === "commander.unknownCommand") {
+    const [word = ""] = commander.args;
+    const isKnown = Object.hasOwn(otherNames, word);
+    const name = isKnown ? otherNames[word] : findClosestWord(word, listNames(commander));
+    const hints = name === undefined ? [] : suggest(`${toCommandPath(commander)} ${name}`);
+    return wrongUsage(problem, commander, hints);
+  }
+  if (code !== "commander.unknownOption") return wrongUsage(problem, commander);
+  const words = argv.map((word) => word.split("=", 1).join()).filter((word) => word[0] === "-");
+  const known = tokenAdvice === undefined ? flagAdvice : { ...flagAdvice, "--token": tokenAdvice };
+  const foreign = words.find((word) => Object.hasOwn(known, word));
+  if (foreign !== undefined) return wrongUsage(`no '${foreign}': ${known[foreign]}`, commander);
+  const names = commander.options.flatMap(({ long, short }) => [long ?? "", short ?? ""]);
   const unknown = words.find((word) => !names.includes(word));
-  return wrongUsage(problem + toGuess(unknown && findClosestWord(unknown, names)), commander);
+  const closest = unknown && findClosestWord(unknown, names);
+  return wrongUsage(problem + (closest ? ` (Did you mean ${closest}?)` : ""), commander);
 }
 
 function listNames(commander: Commander): readonly string[] {
@@ -277,13 +281,22 @@ function listNames(commander: Commander): readonly string[] {
     .map((each) => each.name());
 }
 
-function toGuess(word: string | undefined): string {
-  return word === undefined ? "" : ` (Did you mean ${word}?)`;
+function suggest(command: string): readonly string[] {
+  return adviseCommand("Did you mean", command);
 }
 
-/** The one format of wrong usage: what is wrong, and where to read more. */
-function wrongUsage(message: string, commander: Commander): CommandError {
+/** The name of a command with those of its groups. */
+function toCommandPath(commander: Commander): string {
   const usage = commander.createHelp().commandUsage(commander);
-  const hints = [`See "${usage.replace(/ \[options\].*/, "")} --help"`];
-  return new CommandError("usage", quoteInput(message, maxMessage), { hints });
+  return usage.replace(/ \[options\].*/, "");
+}
+
+/** The one format of wrong usage: what is wrong, what to do, and where to read more. */
+function wrongUsage(
+  message: string,
+  commander: Commander,
+  hints: readonly string[] = [],
+): CommandError {
+  const help = `See "${toCommandPath(commander)} --help"`;
+  return new CommandError("usage", quoteInput(message, maxMessage), { hints: [...hints, help] });
 }

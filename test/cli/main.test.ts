@@ -255,27 +255,10 @@ describe("the help of a command", () => {
 
 describe("wrong usage", () => {
   const create = "plantstore create";
-  const help = "plantstore help";
   const root = "plantstore";
   const noStore = /^no '--store': this command talks to a server, .* with --url$/;
 
   it.each<[words: string, command: string, problem: string | RegExp]>([
-    ["creat", root, "unknown command 'creat' (Did you mean create?)"],
-    ["creat --help", root, "unknown command 'creat' (Did you mean create?)"],
-    ["token isue --help", "plantstore token", "unknown command 'isue' (Did you mean issue?)"],
-    ["help creat", help, "unknown command or topic 'creat' (Did you mean create?)"],
-    [
-      "help configuratoin",
-      help,
-      "unknown command or topic 'configuratoin' (Did you mean configuration?)",
-    ],
-    ["help TLS", help, "unknown command or topic 'TLS' (Did you mean tls-and-proxies?)"],
-    ["help con", help, `unknown command or topic 'con': "plantstore help" lists them`],
-    ["help __", help, `unknown command or topic '__': "plantstore help" lists them`],
-    ["help back", help, "unknown command or topic 'back' (Did you mean backup?)"],
-    ["help token isue", help, "unknown command or topic 'isue' (Did you mean issue?)"],
-    ["help frob", help, `unknown command or topic 'frob': "plantstore help" lists them`],
-    ["help storage now", help, `unknown command or topic 'storage': "plantstore help" lists them`],
     ["--json status", root, "unknown option '--json'"],
     ["post", root, "unknown command 'post'"],
     ["create --nmae fern", create, "unknown option '--nmae' (Did you mean --name?)"],
@@ -322,18 +305,47 @@ describe("wrong usage", () => {
   });
 
   it.each([
-    ["doctor", `no 'doctor': "plantstore status" shows settings and finds problems`],
-    ["import plants.csv", `no 'import': "plantstore create" creates plants, also from files`],
-    ["remove 7", `no 'remove': "plantstore delete" deletes plants from a store`],
-    ["put --id 1", `no 'put': "plantstore create" creates plants, also from files`],
-    [
-      "update",
-      `no 'update': "plantstore create" replaces a plant if its server runs with --on-conflict replace`,
-    ],
-    ["token create", `no 'create': "plantstore token issue" issues a token`],
-  ])("%j names what to use instead", async (words, message) => {
+    ["creat", "creat", "create"],
+    ["creat --help", "creat", "create"],
+    ["doctor", "doctor", "status"],
+    ["import plants.csv", "import", "create"],
+    ["remove 7", "remove", "delete"],
+    ["put --id 1", "put", "create"],
+    ["update", "update", "create"],
+    ["count", "count", "list --count"],
+    ["version", "version", "--version"],
+  ])("%j names the command to use instead of %s: %s", async (words, word, command) => {
+    const advice = `Did you mean:\n  plantstore ${command}\nSee "plantstore --help"\n`;
     const result = await runCli(words.split(" "));
-    expect(result).toExit(2, containing(`error: ${message}\n`));
+    expect(result).toExit(2, `error: unknown command '${word}'\n${advice}`);
+  });
+
+  it.each([
+    ["token isue --help", "isue"],
+    ["token create", "create"],
+  ])("%j names the command of the group to use instead", async (words, word) => {
+    const advice = `Did you mean:\n  plantstore token issue\nSee "plantstore token --help"\n`;
+    const result = await runCli(words.split(" "));
+    expect(result).toExit(2, `error: unknown command '${word}'\n${advice}`);
+  });
+
+  const guess = "Did you mean:\n  plantstore";
+  const list = "List commands and topics:\n  plantstore help";
+
+  it.each([
+    ["help creat", "creat", `${guess} help create`],
+    ["help configuratoin", "configuratoin", `${guess} help configuration`],
+    ["help TLS", "TLS", `${guess} help tls-and-proxies`],
+    ["help back", "back", `${guess} help backup`],
+    ["help token isue", "isue", `${guess} token help issue`],
+    ["help con", "con", list],
+    ["help __", "__", list],
+    ["help frob", "frob", list],
+    ["help storage now", "storage", list],
+  ])("%j exits 2, and names the command that helps", async (words, word, advice) => {
+    const message = `error: unknown command or topic '${word}'\n${advice}\n`;
+    const result = await runCli(words.split(" "));
+    expect(result).toExit(2, `${message}See "plantstore help --help"\n`);
   });
 
   it.each([

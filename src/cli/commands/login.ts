@@ -13,7 +13,7 @@ import {
   UsageError,
 } from "../command-error.ts";
 import { findServerProblem, toCheckError, explainFailure } from "../command-failure.ts";
-import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
+import { type CommandBody, describeVariables, type Run, serverFlagAdvice } from "../command.ts";
 import { findConfigDirectory, readSavedSettings, saveSettings } from "../config/saved-settings.ts";
 import {
   listSavedOrigins,
@@ -27,8 +27,7 @@ import { readDefaultUrl, readOption, readOptions, type Values } from "../options
 import { findAuthorities, selectPost, warnAboutPlaintext } from "../server-access.ts";
 import { askSecret } from "../terminal/prompts.ts";
 
-const tokenAdvice = `run "plantstore login", which asks for it`;
-const operandAdvice = `select the server with --url URL; for a token, ${tokenAdvice}`;
+const operandAdvice = ["select the server with --url"] as const;
 const configDirectory = describeVariables("PLANTSTORE_CONFIG_DIR");
 
 export const loginCommand: CommandBody = {
@@ -49,9 +48,9 @@ works, without creating a plant.`,
   ],
   environment: configDirectory,
   exitCodes: requestExitCodes,
-  tokenAdvice,
+  tokenAdvice: "type it when login asks for it, or pass --token-file FILE (- is standard input)",
   operandAdvice,
-  hints: serverHints,
+  flagAdvice: serverFlagAdvice,
   run: runLogin,
 };
 
@@ -64,7 +63,7 @@ token revoke".`,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
   environment: configDirectory,
   exitCodes: { ...commonExitCodes, usage: serverExitCodes.usage },
-  tokenAdvice,
+  tokenAdvice: "select the server with --url",
   operandAdvice,
   run: runLogout,
 };

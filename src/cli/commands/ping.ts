@@ -4,7 +4,7 @@ import { checkReadiness, checkToken, type CheckTokenOptions } from "../../client
 import { redactTokens } from "../../core/messages.ts";
 import { CommandError, interruptible, serverExitCodes } from "../command-error.ts";
 import { findServerProblem, toCheckError, explainFailure, toSentence } from "../command-failure.ts";
-import { type CommandBody, describeVariables, type Run, serverHints } from "../command.ts";
+import { type CommandBody, describeVariables, type Run, serverFlagAdvice } from "../command.ts";
 import { pingOptions } from "../options/remote.ts";
 import { readOptions } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
@@ -23,7 +23,7 @@ once.`,
     "plantstore ping --json | jq .ready",
   ],
   environment: describeVariables("PLANTSTORE_CONFIG_DIR"),
-  hints: serverHints,
+  flagAdvice: serverFlagAdvice,
   exitCodes: serverExitCodes,
   run: runPing,
 };

@@ -11,11 +11,6 @@ export const helpRow: CommandRow = {
   load: async () => (await import("./help.ts")).helpCommand,
 };
 
-const showsStatus = `"plantstore status" shows settings and finds problems`;
-const creates = `"plantstore create" creates plants, also from files`;
-const deletes = `"plantstore delete" deletes plants from a store`;
-const reads = `"plantstore list" prints plants, and "plantstore get ID" prints one`;
-
 export const plantstoreCommand: Command = {
   name: "plantstore",
   summary: "Durable store of plants",
@@ -154,19 +149,19 @@ export const plantstoreCommand: Command = {
       load: async () => (await import("./completion.ts")).candidatesCommand,
     },
   ],
-  hints: {
-    start: `"plantstore serve" starts a plant store`,
-    config: showsStatus,
-    doctor: showsStatus,
-    import: creates,
-    add: creates,
-    put: creates,
-    update: `"plantstore create" replaces a plant if its server runs with --on-conflict replace`,
-    rm: deletes,
-    remove: deletes,
-    show: reads,
-    ls: reads,
-    count: `"plantstore list --count" counts plants`,
-    version: `"plantstore --version" prints the version`,
+  otherNames: {
+    start: "serve",
+    config: "status",
+    doctor: "status",
+    import: "create",
+    add: "create",
+    put: "create",
+    update: "create",
+    rm: "delete",
+    remove: "delete",
+    show: "get",
+    ls: "list",
+    count: "list --count",
+    version: "--version",
   },
 };

@@ -38,7 +38,7 @@ const placeSentence = `\
 Reads the store of this machine, or the plant store of --url, PLANTSTORE_URL or the
 last login: see "plantstore help configuration".`;
 
-const jsonHint = { "--json": "the output is JSON without it" };
+const jsonAdvice = { "--json": "the output is JSON without it" };
 
 export const listCommand: CommandBody = {
   description: `Lists plants in the order of their ids: as a table on a terminal, otherwise as
@@ -49,7 +49,10 @@ ${placeSentence}`,
   examples: ["plantstore list", "plantstore list --tag pot --csv > pots.csv"],
   environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
-  operandAdvice: `list takes no ids: "plantstore get ID" prints one plant, and --limit, --after and --tag select some`,
+  operandAdvice: [
+    "list takes no ids: select plants with --after, --limit and --tag",
+    ...adviseCommand("Print a plant by its id", "plantstore get ID"),
+  ],
   exitCodes: targetExitCodes,
   run: runList,
 };
@@ -72,7 +75,7 @@ ${placeSentence}`,
   ],
   environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
-  hints: jsonHint,
+  flagAdvice: jsonAdvice,
   exitCodes: { ...targetExitCodes, noSuchPlant: "No such plant" },
   run: runGet,
 };
@@ -97,7 +100,7 @@ ${placeSentence}`,
   environment: describeVariables("PLANTSTORE_TOKEN"),
   tokenAdvice,
   operandAdvice: redirectAdvice,
-  hints: jsonHint,
+  flagAdvice: jsonAdvice,
   exitCodes: targetExitCodes,
   run: runExport,
 };

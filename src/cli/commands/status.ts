@@ -50,7 +50,7 @@ changes nothing, and prints no secrets.`,
   environment: [["PLANTSTORE_*", "Every variable of the other commands"]],
   exitCodes: targetExitCodes,
   exitCodesNote: "The first error decides, with the code of a command that meets it.",
-  tokenAdvice: `run "plantstore login", which asks for it`,
+  tokenAdvice: "set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE",
   run: printStatus,
 };
 

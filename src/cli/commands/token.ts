@@ -88,7 +88,7 @@ store itself, without a server. Running servers follow within one second.`,
       load: async () => revokeCommand,
     },
   ],
-  hints: { create: `"plantstore token issue" issues a token` },
+  otherNames: { create: "issue" },
 };
 
 /** Issues a token and prints it, alone or with its details as JSON. A token that cannot be printed is revoked. */

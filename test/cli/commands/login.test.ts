@@ -268,8 +268,11 @@ describe("login", () => {
   });
 
   it.each([
-    [["http://127.0.0.1:7526"], "error: select the server with --url URL; for a token, "],
-    [["--token", testToken], 'run "plantstore login", which asks for it'],
+    [["http://127.0.0.1:7526"], "error: select the server with --url\n"],
+    [
+      ["--token", testToken],
+      "error: no '--token': type it when login asks for it, or pass --token-file",
+    ],
   ])("rejects %j with advice", async (args, advice) => {
     expect(await run(["login", ...args])).toExit(2, containing(advice));
   });

@@ -1,5 +1,10 @@
 /** Declares `create`. */
-import { type CommandBody, describeVariables, serverHints, tokenAdvice } from "../../command.ts";
+import {
+  type CommandBody,
+  describeVariables,
+  serverFlagAdvice,
+  tokenAdvice,
+} from "../../command.ts";
 import { exitCodes, requestExitCodes } from "../../command-error.ts";
 import { createOptions, plantFlagList, plantOptions } from "../../options/remote.ts";
 
@@ -22,7 +27,7 @@ lines always. You can run it again: what exists stays as it is.`,
     someMissing: "Some of several plants were not created",
   },
   tokenAdvice,
-  hints: serverHints,
+  flagAdvice: serverFlagAdvice,
   async run(run) {
     const { CreateRun } = await import("./create-run.ts");
     const createRun = new CreateRun(run);
