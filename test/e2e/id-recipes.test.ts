@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { deleteCommand } from "../../src/cli/commands/delete.ts";
 import { getCommand } from "../../src/cli/commands/read.ts";
+import { startServer, testToken } from "../helpers/plant-server.ts";
 import { root } from "../helpers/run.ts";
 import { createHome, runShell } from "../helpers/shell.ts";
 import { createSqliteStore } from "../helpers/sqlite-store.ts";
@@ -43,4 +44,25 @@ it("no page and no example reads an id with jq", async () => {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const texts = [...pages, readme, ...deleteCommand.examples, ...getCommand.examples];
   expect(texts.flatMap((page) => page.match(/jq .*\.id\b.*/g) ?? [])).toEqual([]);
+});
+
+it("two stores become equal", async () => {
+  await using first = await startServer({ operations: "all" });
+  await using second = await startServer({ operations: "all" });
+  for (const plant of [...plants, { id: 7n, name: "fern" }]) {
+    await first.store.create(plant, "reject");
+  }
+  for (const plant of [
+    { ...neighbour, name: "moss" },
+    { id: 8n, name: "moss" },
+  ]) {
+    await second.store.create(plant, "reject");
+  }
+  const manual = await readFile(join(root, "src/manual/bulk.md"), "utf8");
+  const [, commands = ""] = /## Make two stores equal[^]*?```sh\n([^]*?)```/.exec(manual) ?? [];
+  const env = { ...(await createHome()), PLANTSTORE_TOKEN: testToken };
+  const urls = { A: first.url, B: second.url };
+  const { code } = await runShell("bash", ["-euc", commands], { ...env, ...urls });
+  expect(code).toBe(0);
+  expect(await second.store.list({ limit: 9 })).toEqual(await first.store.list({ limit: 9 }));
 });
