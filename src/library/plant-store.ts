@@ -40,7 +40,7 @@ export type PlantSeed = string | Iterable<PlantInput> | AsyncIterable<PlantInput
 
 /** Options for {@link startPlantStore}. */
 export interface PlantStoreOptions extends StoreOptions {
-  /** `false` opens no port: requests come only through {@link RunningPlantStore.fetch}. */
+  /** `false` opens no port: requests come only through {@link RunningPlantStore.fetch} and {@link RunningPlantStore.listener}. */
   readonly listen?: boolean | undefined;
   /** Plants that are in the store before the first request. */
   readonly seed?: PlantSeed | undefined;
@@ -70,7 +70,7 @@ export interface NextRequestOptions {
 
 /** A plant store that runs in this process. Its methods reject with a `StoreError` if the store fails. */
 export interface RunningPlantStore {
-  /** URL above `/plants`: scheme, host, port and base path. With `listen: false`, only `fetch` responds to it. */
+  /** URL above `/plants`: scheme, host, port and base path. With `listen: false`, only `fetch` and `listener` respond to it. */
   readonly url: string;
   /** A token that it accepts. */
   readonly token: string;

@@ -30,7 +30,8 @@ that begin with them.`,
 
 export const openApiCommand: CommandBody = {
   description: `Prints the interface description, OpenAPI 3.1, of a plant store, and contacts
-none. A running server publishes its own at /openapi.json, without a token.`,
+none. A running server publishes its own at /openapi.json, without a token.
+"plantstore help test" generates a client from it.`,
   options: openApiOptions,
   examples: [
     "plantstore openapi > openapi.json",
