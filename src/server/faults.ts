@@ -159,7 +159,7 @@ export class Faults {
 /** Error for a create whose valid token is rejected on demand. */
 const injectedRejection = toCredentialError(
   "unknownToken",
-  "a fault for tests of clients: the token is valid, send it again",
+  "a fault for tests of clients: the token counts as unknown for this request",
   "invalid_token",
 );
 

@@ -227,7 +227,7 @@ it("a token is rejected on demand, with the challenge", async () => {
   expect(headers["www-authenticate"]).toBe('Bearer realm="plantstore", error="invalid_token"');
   expect(JSON.parse(body)).toEqual({
     error: 40102,
-    message: "a fault for tests of clients: the token is valid, send it again",
+    message: "a fault for tests of clients: the token counts as unknown for this request",
   });
   expect(await server.store.get(1n)).toBeUndefined();
 });
