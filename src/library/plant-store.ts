@@ -75,8 +75,8 @@ export interface RunningPlantStore {
   /** A token that it accepts. */
   readonly token: string;
   /**
-   * Responds to a request like the server, without a socket. Takes the arguments of the global `fetch`; the host of the URL
-   * does not matter.
+   * Responds to a request like the server, without a socket. Takes the arguments of the global `fetch`, so a URL is absolute,
+   * such as `${store.url}/plants`; its host does not matter.
    *
    * @throws TypeError if the body was read before, or if its stream fails
    * @throws the reason of the request's signal once that is aborted; the plant may or may not exist
