@@ -28,9 +28,9 @@ import { serverOptions } from "./options/local.ts";
 import { bulkRetryOption } from "./options/remote.ts";
 import { readOptions } from "./options/values.ts";
 import { type Place, toLocalHints } from "./place.ts";
-import { findAuthorities, warnAboutPlaintext } from "./server-access.ts";
+import { findAuthorities, selectPost, warnAboutPlaintext } from "./server-access.ts";
 
-/** Requests in flight at a time: 16 on each of 8 connections. One after the other, they share a connection. */
+/** 16 requests in flight on each of 8 connections. */
 const maxRequests = 128;
 
 export interface FoundPlant {
@@ -41,12 +41,15 @@ export interface FoundPlant {
 export class RemoteStore {
   readonly #url: string;
   readonly #sendOptions: SendPlantOptions;
+  /** Requests in flight at a time. */
+  readonly #concurrency: number;
   readonly #run: Run;
   #isRetryReported = false;
 
-  constructor(url: string, sendOptions: SendPlantOptions, run: Run) {
+  constructor(url: string, sendOptions: SendPlantOptions, concurrency: number, run: Run) {
     this.#url = url;
     this.#sendOptions = { ...sendOptions, onRetry: this.#onRetry };
+    this.#concurrency = concurrency;
     this.#run = run;
   }
 
@@ -74,7 +77,7 @@ export class RemoteStore {
       await plant.catch(() => {});
       return { id, plant };
     };
-    for await (const batch of mapInOrder(ids, read, { concurrency: maxRequests })) {
+    for await (const batch of mapInOrder(ids, read, { concurrency: this.#concurrency })) {
       for (const { id, plant } of batch) yield { id, plant: await plant };
     }
   }
@@ -88,7 +91,7 @@ export class RemoteStore {
     // A signal stops no request in flight.
     const { signal: _, ...sendOptions } = this.#sendOptions;
     try {
-      yield* sendDeletions(ids, { ...sendOptions, concurrency: maxRequests, stopSending });
+      yield* sendDeletions(ids, { ...sendOptions, concurrency: this.#concurrency, stopSending });
     } catch (error) {
       stopSending.throwIfAborted();
       throw error;
@@ -129,12 +132,12 @@ export interface ServerWork {
 /** Opens one connection, or a pool for several requests at a time: undici takes 20 ms to load. */
 async function openConnections(
   { url, ca }: CreateRequest,
-  isMany: boolean,
+  concurrency: number,
   timeoutMs: number,
 ): Promise<ClientConnections> {
-  if (!isMany) return openKeptConnection(url);
+  if (concurrency === 1) return openKeptConnection(url);
   const { openPool } = await import("../client/http-pool.ts");
-  return openPool(url, maxRequests, timeoutMs, ca);
+  return openPool(url, concurrency, timeoutMs, ca);
 }
 
 /** Exit codes of a place that does not work, after which the user may have meant the store of this machine. */
@@ -150,6 +153,7 @@ export async function useServer<T>(
   const { url } = place;
   const { tokenFile, cacert, timeoutMs, ...options } = readOptions(serverOptions, flags, io);
   const { retries } = isMany ? readOptions(bulkRetryOption, flags, io) : options;
+  const concurrency = isMany && !options.isVerbose ? maxRequests : 1;
   await terminal.namePlace("Server", url);
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
@@ -161,8 +165,11 @@ export async function useServer<T>(
     found = await findToken(tokenFile, url, io, reading);
     await warnAboutPlaintext(url, terminal);
     const request = toCreateRequest(url, found.token, ca);
-    return await useAndClose(await openConnections(request, isMany, timeoutMs), ({ post }) =>
-      work(new RemoteStore(url, { request, timeoutMs, retries, post, signal }, run)),
+    const connections = await openConnections(request, concurrency, timeoutMs);
+    const post = await selectPost(options, terminal, connections.post);
+    const sendOptions = { request, timeoutMs, retries, post, signal };
+    return await useAndClose(connections, () =>
+      work(new RemoteStore(url, sendOptions, concurrency, run)),
     );
   } catch (failure) {
     const source = { ...run, needsAll: true } as const;

@@ -44,8 +44,9 @@ export async function readAuthorities(
 export async function selectPost(
   { isVerbose }: Pick<Values<typeof requestOptions>, "isVerbose">,
   terminal: Terminal,
+  send: Post = post,
 ): Promise<Post> {
-  return isVerbose ? (await import("./request-trace.ts")).tracePost(post, terminal) : post;
+  return isVerbose ? (await import("./request-trace.ts")).tracePost(send, terminal) : send;
 }
 
 /** The warning for a URL that tokens are sent to; undefined without a risk. */

@@ -82,6 +82,24 @@ describe("--verbose", () => {
     expect(result.stdout + result.stderr).not.toContain(testToken);
   });
 
+  it.each([
+    ["list", ["list"], ["GET /plants?limit=1000", "GET /plants?limit=1000&after=2"]],
+    ["get", ["get", "1", "2"], ["GET /plants?limit=1&after=0", "GET /plants?limit=1&after=1"]],
+    ["export", ["export"], ["GET /plants?limit=1000", "GET /plants?limit=1000&after=2"]],
+    ["delete", ["delete", "1", "2", "--yes"], ["DELETE /plants/1", "DELETE /plants/2"]],
+  ])("of %s prints each request with its response", async (_what, argv, requests) => {
+    await using server = await startServer({ operations: "all" });
+    for (const id of [1n, 2n]) await server.store.create({ id, name: "fern" }, "reject");
+    const { exitCode, stderr } = await runCli([...argv, "-v"], { server });
+    expect(exitCode).toBe(0);
+    const lines = stderr.split("\n").filter((line) => /^(?:> [A-Z]+ |< HTTP)/.test(line));
+    const status = argv[0] === "delete" ? "204 No Content" : "200 OK";
+    expect(lines).toEqual(
+      requests.flatMap((request) => [`> ${request} HTTP/1.1`, `< HTTP/1.1 ${status}`]),
+    );
+    expect(stderr).not.toContain(testToken);
+  });
+
   it("is -v, and the version is -V", async () => {
     expect((await runCli(["-V"])).stdout).toMatch(/^plantstore \d/);
     expect(await runCli(["-v"])).toExit(2, /^error: unknown option '-v'/);

@@ -41,8 +41,7 @@ last login: see "plantstore help configuration".`;
 const jsonAdvice = { "--json": "the output is JSON without it" };
 
 export const listCommand: CommandBody = {
-  description: `Lists plants in the order of their ids: as a table on a terminal, otherwise as
-one line of JSON per plant.
+  description: `Lists plants by ascending id: a table on a terminal, otherwise lines of JSON.
 
 ${placeSentence}`,
   options: { ...listOptions, ...targetOptions },

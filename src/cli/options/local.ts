@@ -257,6 +257,7 @@ export const serverOptions = {
     ...serverGroup,
     shownDefault: `${createOptions.retries.default}`,
   },
+  isVerbose: { ...createOptions.isVerbose, ...serverGroup },
 } as const satisfies Options;
 
 export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;

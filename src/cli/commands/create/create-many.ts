@@ -34,7 +34,7 @@ import type { TokenOrigin } from "../../config/saved-tokens.ts";
 import { OutputError, type StopSignal } from "../../io.ts";
 import { createOptions } from "../../options/remote.ts";
 import { toCommandLine } from "../../options/values.ts";
-import { tracePost } from "../../request-trace.ts";
+import { selectPost } from "../../server-access.ts";
 import { printOne } from "./create-one.ts";
 import { type CreateRun, prepareRequest } from "./create-run.ts";
 import { openRecordInput, type RecordInput } from "./record-input.ts";
@@ -110,7 +110,7 @@ async function sendAll(
     concurrency,
     retries: options.bulkRetries,
     request,
-    pool: isVerbose ? { ...pool, post: tracePost(pool.post, terminal) } : pool,
+    pool: { ...pool, post: await selectPost(options, terminal, pool.post) },
     stopSending,
     stopReading: input.stop,
     onRetry,
