@@ -140,7 +140,7 @@ function locateDatabase(url: string): StoreLocation {
   const shownUrl = toShownUrl(parsePostgresUrl(url));
   return {
     url: shownUrl,
-    absoluteUrl: shownUrl,
+    absoluteUrl: url.replace(/:[^/@]*@/, "@"),
     kind: "database",
     openEngine: async (options) =>
       (await import("./postgres/engine.ts")).openPostgresEngine(url, options),

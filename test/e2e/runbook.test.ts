@@ -55,8 +55,6 @@ it("succeed one after the other, and lose no plant", async () => {
   const [first, second] = [primary.url, standby.url].map((url) => new URL(url));
   const script = blocks
     .join("\n")
-    // It may start before the server has saved its URL.
-    .replaceAll(/^plantstore ping --wait \d+s$/gm, `$& --url http://127.0.0.1:${port}`)
     .replaceAll("127.0.0.1:7526", `127.0.0.1:${port}`)
     .replaceAll("7527", `${secondPort}`)
     .replaceAll("9526", `${metricsPort}`)

@@ -14,7 +14,11 @@ describe("parseStoreUrl", () => {
     ["sqlite:file:a%20b.db?mode=memory#c", { ...file, path: "file:a%20b.db?mode=memory#c" }],
     [
       "postgres://user:secret@host/p?sslmode=disable",
-      { ...database, url: "postgres://host:5432/p" },
+      {
+        ...database,
+        url: "postgres://host:5432/p",
+        absoluteUrl: "postgres://user@host/p?sslmode=disable",
+      },
     ],
     ["postgresql://host/plants", database],
     ["sqlite:./:memory:", { ...file, path: "./:memory:" }],

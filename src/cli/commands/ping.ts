@@ -6,7 +6,7 @@ import { CommandError, interruptible, serverExitCodes } from "../command-error.t
 import { findServerProblem, toCheckError, explainFailure, toSentence } from "../command-failure.ts";
 import { type CommandBody, describeVariables, type Run, serverFlagAdvice } from "../command.ts";
 import { pingOptions } from "../options/remote.ts";
-import { readOptions } from "../options/values.ts";
+import { readOption, readOptions } from "../options/values.ts";
 import { findAuthorities, selectPost } from "../server-access.ts";
 
 export const pingCommand: CommandBody = {
@@ -35,15 +35,21 @@ const lastAttemptMs = 1000;
 async function runPing(run: Run): Promise<void> {
   const { flags, io, terminal } = run;
   const options = readOptions(pingOptions, flags, io);
-  const { url, json } = options;
+  const { json, timeoutMs } = options;
+  let { url } = options;
   const problem = await interruptible(io, (signal) =>
     terminal.showWhile(
       () => `waiting for ${url}`,
       async () => {
-        const ca = await findAuthorities(options, io, signal);
         const post = await selectPost(options, terminal);
-        const request = { baseUrl: url, ca, timeoutMs: options.timeoutMs, post, signal };
-        return waitUntilReady(request, options.waitMs, run);
+        let ca = await findAuthorities(options, io, signal);
+        const toRequest = async (): Promise<CheckTokenOptions> => {
+          const { value = url } = readOption(pingOptions.url, flags["url"], io);
+          if (value !== url) ca = await findAuthorities({ ...options, url: value }, io, signal);
+          url = value;
+          return { baseUrl: url, ca, timeoutMs, post, signal };
+        };
+        return waitUntilReady(toRequest, options.waitMs, run);
       },
     ),
   );
@@ -52,18 +58,22 @@ async function runPing(run: Run): Promise<void> {
   await terminal.note(`${url} is ready`);
 }
 
-/** @returns the problem of the last attempt; undefined once the plant store is ready */
+/**
+ * @param toRequest called for each attempt, because the first server on this machine saves its URL when it starts
+ * @returns the problem of the last attempt; undefined once the plant store is ready
+ */
 async function waitUntilReady(
-  request: CheckTokenOptions,
+  toRequest: () => Promise<CheckTokenOptions>,
   waitMs: number,
   run: Run,
 ): Promise<CommandError | undefined> {
-  const { baseUrl, timeoutMs, signal } = request;
   const { io, terminal } = run;
   const { nowMs } = io;
   const endMs = nowMs() + waitMs;
   let isAnnounced = terminal.showsProgress;
   for (;;) {
+    const request = await toRequest();
+    const { baseUrl, timeoutMs, signal } = request;
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
     const attempt = { ...request, timeoutMs: Math.min(timeoutMs, limitMs) };

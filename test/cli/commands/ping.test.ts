@@ -11,6 +11,7 @@ import {
   openScriptedServer,
   type Responder,
 } from "../../client/scripted-server.ts";
+import { saveSettings } from "../../../src/cli/config/saved-settings.ts";
 import type { RequestRecord } from "../../../src/server/request.ts";
 import { openServer, startServer } from "../../helpers/plant-server.ts";
 import { containing, runCli, startCli } from "../../helpers/run-cli.ts";
@@ -140,6 +141,17 @@ describe("--wait", () => {
     const run = await runCli(["ping", "--wait", "30s", "--url", url]);
     expect(run).toExit(0, `waiting for ${url}\n${url} is ready\n`);
     expect(requests).toHaveLength(5);
+  });
+
+  it("follows the URL that the first server saves meanwhile", async () => {
+    await using server = await startServer();
+    const directory = await createTemporaryDirectory();
+    await saveSettings(directory, { serve: await findClosedUrl() });
+    const env = { PLANTSTORE_CONFIG_DIR: directory };
+    const run = startCli(["ping", "--wait", "30s"], { env });
+    await run.saw("waiting for");
+    await saveSettings(directory, { serve: server.url });
+    expect((await run.finished).stderr).toContain(`${server.url} is ready\n`);
   });
 
   it("retries until a server listens", async () => {

@@ -144,8 +144,8 @@ function toRows(
 /** The URL of a database may contain a password, which the user adds. */
 function toStoreFlag(store: string, io: Io): string {
   const { absoluteUrl } = parseStoreUrl(store);
-  const isDefault = absoluteUrl === readOption(storeOption.store, undefined, io).value;
-  return isDefault ? "" : ` --store ${toShellWord(absoluteUrl)}`;
+  const { value } = readOption(storeOption.store, undefined, io);
+  return value === store || value === absoluteUrl ? "" : ` --store ${toShellWord(absoluteUrl)}`;
 }
 
 /** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
