@@ -22,7 +22,10 @@ async function runProgram(code: string): Promise<{ stdout: string; stderr: strin
 
 describe.each<[path: string, outputs: readonly string[]]>([
   ["README.md", [""]],
-  ["src/manual/library.md", ["", "the id is taken\n", "1000\n", "2n moss deleted\n", ""]],
+  [
+    "src/manual/library.md",
+    ["", "the id is taken\n", "1000\n", '[{"id":"2","name":"moss","tag":"pot"}]\ndeleted\n', ""],
+  ],
 ])("the examples of %s", async (path, outputs) => {
   const examples = await readExamples(path);
 
