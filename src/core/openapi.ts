@@ -128,8 +128,8 @@ ${toFailureDescription("create", server)}`,
       description: `\
 A NewPlant: JSON in UTF-8 with at most ${maxBodyBytes} bytes and ${maxNesting} levels.
 
-- \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`,
-  \`1e3\`. It is never rounded. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
+- \`id\` is any JSON number that is an integer from ${int64Min} to ${int64Max}: \`1\`, \`1.0\`, \`1e3\`.
+  The server never rounds it, but JavaScript does above 2^53. \`"1"\` and \`1.5\` are rejected with ${errorTable.idNotInteger.error}.
 - Strings can be any, including the empty string. They are stored exactly. \`null\` is not a string: leave an optional member out.
 - Unknown members are ignored. A duplicate \`id\`, \`name\` or \`tag\` is rejected.
 - A charset other than UTF-8 and a compressed body are rejected. \`Accept\` is ignored.`,
@@ -163,8 +163,8 @@ function describeList(server: DescribedServer): OpenApiObject {
     summary: "Lists the plants in the order of their ids",
     description: `\
 Lists the plants in the order of their ids, in pages. If more plants follow, the header \`Link\` names the next page. A page
-ends before its limit at about 1 MiB, and has at least one plant if one follows. One page is one snapshot, several are not:
-a later page can be empty. A parameter that is given twice is rejected, and other parameters are ignored.
+may end before its limit, at about 1 MiB, but not before its first plant. One page is one snapshot, several are not: a later
+page can be empty. A parameter that is given twice is rejected, and others are ignored. JavaScript rounds ids above 2^53.
 
 ${toFailureDescription("list", server)}`,
     parameters: describeParameters("limit", "after"),
