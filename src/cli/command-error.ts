@@ -92,6 +92,9 @@ export async function interruptible<T>(
   }
 }
 
+/** A sentence, and hints as further lines. */
+export type HintedMessage = readonly [sentence: string, ...hints: readonly string[]];
+
 /** The lines of a hint. @param sentence an imperative, without its colon. @param commands lines to paste, for a shell */
 export function adviseCommand(sentence: string, ...commands: readonly string[]): readonly string[] {
   return [`${sentence}:`, ...commands.map((command) => `  ${command}`)];

@@ -82,7 +82,9 @@ function toExpectedFailure(cause: unknown): CommandError | undefined {
       : new CommandError("internal", `${cause.message}: ${toSystemReason(cause.cause)}`, { cause });
   }
   if (cause instanceof StoreError) {
-    return new CommandError(exitByReason[cause.reason], cause.message, { cause });
+    const { reason, message, command } = cause;
+    const hints = command === undefined ? [] : adviseCommand("For example", command);
+    return new CommandError(exitByReason[reason], message, { cause, hints });
   }
   return hasTooManyFiles(cause) ? new CommandError("internal", tooManyFiles, { cause }) : undefined;
 }

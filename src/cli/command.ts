@@ -1,5 +1,10 @@
 /** Declarations of commands: rows in lists of commands, and the rest, which is loaded only for the command that runs. */
-import { type ExitCodeName, exitCodes, type ExitCodes } from "./command-error.ts";
+import {
+  type HintedMessage,
+  type ExitCodeName,
+  exitCodes,
+  type ExitCodes,
+} from "./command-error.ts";
 import type { Io } from "./io.ts";
 import { type Option, type Options, otherVariables } from "./options/remote.ts";
 import type { Flags } from "./options/values.ts";
@@ -57,8 +62,8 @@ export interface CommandBody {
   readonly exitCodesNote?: string;
   /** Advice instead of `--token`, which would show the token to other users. */
   readonly tokenAdvice?: string;
-  /** Advice instead of too many operands: a sentence, and hints. */
-  readonly operandAdvice?: readonly [sentence: string, ...hints: readonly string[]];
+  /** Advice instead of too many operands. */
+  readonly operandAdvice?: HintedMessage;
   readonly commands?: readonly CommandRow[];
   /** The commands for words that other programs have for them. */
   readonly otherNames?: Readonly<Record<string, string>>;

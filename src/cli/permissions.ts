@@ -4,6 +4,7 @@ import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
 import { toShellWord } from "../core/messages.ts";
 import { parseStoreUrl } from "../store/store-url.ts";
+import { type HintedMessage, adviseCommand } from "./command-error.ts";
 import type { Io } from "./io.ts";
 import { findConfigDirectoryIfAny, findDataDirectory } from "./config/saved-settings.ts";
 import { toTokenFile } from "./config/saved-tokens.ts";
@@ -26,16 +27,18 @@ const rootId = 0;
 /** Set on directories such as /tmp, which are meant for all users. */
 const stickyBit = 0o1000;
 
-/** Describes the first problem with the mode or the owner of a path, in a line that begins with it. */
+/** Describes the first problem with the mode or the owner of a path, in a sentence that begins with it. */
 export async function findExposure(
   { path, privacy }: GuardedPath,
   { platform, userId }: Pick<Io, "platform" | "userId">,
-): Promise<string | undefined> {
+): Promise<HintedMessage | undefined> {
   const stats = platform === "win32" ? undefined : await stat(path).catch(() => undefined);
   if (stats === undefined) return undefined;
   const { mode, uid } = stats;
   if (uid !== rootId && uid !== userId) {
-    return `${path} belongs to another user (ID ${uid}), who can change it: run "chown" on it, or choose another path`;
+    const problem = `${path} belongs to another user (ID ${uid}), who can change it`;
+    const advice = "Choose another path, or take this one over as root";
+    return [problem, ...adviseCommand(advice, `chown ${userId} ${toShellWord(path)}`)];
   }
   const isReadable = (mode & getReadBits(privacy, uid)) !== 0;
   const isWritable = (mode & 0o022) !== 0;
@@ -43,11 +46,12 @@ export async function findExposure(
   const verbs = [isReadable ? "read" : [], isWritable ? "changed" : []].flat().join(" and ");
   const isForeign = uid === rootId && userId !== rootId;
   if (stats.isDirectory() && (isForeign || (mode & stickyBit) !== 0)) {
-    return `${path} can be ${verbs} by other users: choose a directory of your own`;
+    return [`${path} can be ${verbs} by other users: choose a directory of your own`];
   }
   const change = privacy === "shared" ? "go-w" : stats.isDirectory() ? "700" : "600";
   const shownMode = (mode & 0o7777).toString(8);
-  return `${path} can be ${verbs} by other users (mode ${shownMode}): run "chmod ${change} ${toShellWord(path)}"`;
+  const problem = `${path} can be ${verbs} by other users (mode ${shownMode})`;
+  return [problem, ...adviseCommand("Prevent that", `chmod ${change} ${toShellWord(path)}`)];
 }
 
 function getReadBits(privacy: Privacy, uid: number): number {
@@ -68,13 +72,13 @@ export async function listStorePaths(storeUrl: string, io: Io): Promise<readonly
   ];
 }
 
-/** Describes the problems with everything that `serve` keeps or reads on this machine, each in a line. */
+/** As {@link findExposure}, for everything that `serve` keeps or reads on this machine. */
 export async function findServeExposures(
   storeUrl: string,
   tokenOrigin: string | undefined,
   keyFile: string | undefined,
   io: Io,
-): Promise<readonly string[]> {
+): Promise<readonly HintedMessage[]> {
   const configDirectory = findConfigDirectoryIfAny(io);
   const paths: GuardedPath[] = [...(await listStorePaths(storeUrl, io))];
   if (configDirectory !== undefined) {
@@ -85,5 +89,5 @@ export async function findServeExposures(
   }
   if (keyFile !== undefined) paths.push({ path: keyFile, privacy: "key" });
   const exposures = await Promise.all(paths.map((path) => findExposure(path, io)));
-  return exposures.flatMap((exposure) => exposure ?? []);
+  return exposures.filter((exposure) => exposure !== undefined);
 }

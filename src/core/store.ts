@@ -215,10 +215,17 @@ export type StoreErrorReason =
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly reason: StoreErrorReason;
+  /** A line for a shell that may fix it. */
+  readonly command: string | undefined;
 
-  constructor(reason: StoreErrorReason, message: string, options?: ErrorOptions) {
+  constructor(
+    reason: StoreErrorReason,
+    message: string,
+    { command, ...options }: ErrorOptions & { readonly command?: string | undefined } = {},
+  ) {
     super(message, options);
     this.reason = reason;
+    this.command = command;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Maps the errors of every engine to a {@link StoreError}: one line that says what is wrong, then how to fix it. */
-import { escapeUnprintable, isError, toSystemReason } from "../core/messages.ts";
+import { escapeUnprintable, isError, toShellWord, toSystemReason } from "../core/messages.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 
 export interface FailureKind {
@@ -8,6 +8,8 @@ export interface FailureKind {
   readonly problem: string;
   /** True if a retry of the same call may succeed within seconds. */
   readonly isTransient?: boolean;
+  /** Returns {@link StoreError.command}. */
+  readonly toCommand?: (store: string) => string;
 }
 
 /** The kinds of failures that the error codes of engines stand for. */
@@ -85,6 +87,12 @@ export function unusable(problem: string): FailureKind {
   return { reason: "unusable", problem };
 }
 
+/** As {@link unusable}, for a store that the start of a server completes. */
+export function unstarted(problem: string, toUrl: (store: string) => string): FailureKind {
+  const toCommand = (store: string) => `plantstore serve --store ${toShellWord(toUrl(store))}`;
+  return { ...unusable(problem), toCommand };
+}
+
 /** Creates the map of an engine. Of the codes of an error, the first one with a kind decides. */
 export function createFailureMap<Code>(
   kinds: ReadonlyMap<Code, FailureKind>,
@@ -107,13 +115,13 @@ export function createFailureMap<Code>(
 
 /** Creates the one-line error of a failure. A store is named by its path, or by its URL without the password. */
 export function createStoreError(
-  { reason, problem }: FailureKind,
+  { reason, problem, toCommand }: FailureKind,
   store: string,
   cause?: unknown,
 ): StoreError {
   const detail = cause === undefined ? "" : ` (${toDetail(cause)})`;
   const message = escapeUnprintable(`the store ${store} ${problem}${detail}`);
-  return new StoreError(reason, message, { cause });
+  return new StoreError(reason, message, { cause, command: toCommand?.(store) });
 }
 
 function toDetail(cause: unknown): string {

@@ -154,7 +154,7 @@ function locateDatabase(url: string): StoreLocation {
 
 const existsOnly = "exists only inside its server process";
 /** Why another process cannot open a store in memory, and what it can do. */
-const isOutOfReach = `a memory: store ${existsOnly}: "plantstore list --url URL" reads its plants there, if the server has --operations all`;
+const isOutOfReach = `a memory: store ${existsOnly}: select the server with --url, if the command has it`;
 
 const memory: StoreLocation = {
   url: "memory:",

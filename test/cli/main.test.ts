@@ -308,6 +308,7 @@ describe("wrong usage", () => {
     ["creat", "creat", "create"],
     ["creat --help", "creat", "create"],
     ["doctor", "doctor", "status"],
+    ["config list", "config", "status"],
     ["import plants.csv", "import", "create"],
     ["remove 7", "remove", "delete"],
     ["put --id 1", "put", "create"],

@@ -41,7 +41,7 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
 
   it("rejects memory: with the reason", async () => {
     const message =
-      'error: a memory: store exists only inside its server process: "plantstore list --url URL" reads its plants there, if the server has --operations all\n';
+      "error: a memory: store exists only inside its server process: select the server with --url, if the command has it\n";
     expect(await runCli([...argv, "--store", "memory:"])).toExit(2, message);
   });
 

@@ -347,18 +347,18 @@ describe("installed without the package of SQLite", () => {
     const env = { PLANTSTORE_DATA_DIR: dataDirectory };
     const { stderr, ...end } = await finish(start(words, env, alone));
     expect(end).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain('Install it with "npm install @photostructure/sqlite@1"');
+    expect(stderr).toContain("\nFor example:\n  npm install @photostructure/sqlite@1\n");
   });
 
   it.runIf(!isBuiltin("node:sqlite"))("reports it in a program on Node 20", async () => {
     const program = `
       import { startPlantStore } from "plantstore";
       const error = await startPlantStore({ store: "sqlite:new.db" }).catch((error) => error);
-      console.log(error.name, error.reason, error.message);
+      console.log(error.name, error.reason, error.message, error.command);
     `;
     const args = ["--input-type=module", "-e", program];
     const { stdout } = await run(process.execPath, args, { cwd: alone });
-    expect(stdout).toMatch(/^StoreError failed SQLite is missing.*"npm install @photostructure/);
+    expect(stdout).toMatch(/^StoreError failed SQLite is missing.* npm install @photostructure/);
   });
 });
 

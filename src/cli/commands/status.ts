@@ -247,11 +247,12 @@ async function checkStore(run: Run): Promise<Finding> {
     (await listStorePaths(url, io)).map((each) => findExposure(each, io)),
   );
   const exposure = guarded.find((each) => each !== undefined);
-  const sentence = exposure ?? `${count} active token${count === 1 ? "" : "s"}`;
+  const tally = `${count} active token${count === 1 ? "" : "s"}`;
+  const [sentence = tally, ...hints] = exposure ?? [];
   const state = exposure === undefined ? "ok" : "warning";
   try {
     assertWritable(url);
-    return { state, message: `${shown}: ${sentence}`, facts };
+    return { state, message: `${shown}: ${sentence}`, hints, facts };
   } catch (error) {
     // A command that only reads works.
     return { ...toErrorFinding(run)(error), state: "warning", facts };
@@ -292,11 +293,12 @@ async function checkDirectory(kind: "config" | "data", io: Io): Promise<Finding>
   }
   const problem = await access(path, constants.W_OK).then(
     () => findExposure({ path, privacy: "private" }, io),
-    () => "read-only: change its permissions to save anything",
+    () => ["read-only: change its permissions to save anything"] as const,
   );
   const saved = kind === "config" ? await describeSaved(path, io) : "";
-  const message = problem === undefined ? shown + saved : `${shown}: ${problem}`;
-  return { state: problem === undefined ? "ok" : "warning", message, facts };
+  if (problem === undefined) return { state: "ok", message: shown + saved, facts };
+  const [sentence, ...hints] = problem;
+  return { state: "warning", message: `${shown}: ${sentence}`, hints, facts };
 }
 
 async function describeSaved(directory: string, io: Io): Promise<string> {

@@ -110,8 +110,8 @@ async function runTokenIssue(run: Run): Promise<void> {
     const other = tokens.find((each) => each.name === name && isActive(each, issuedAtMs));
     if (other !== undefined) {
       const command = toStoreCommand(`token revoke ${other.prefix}`, run);
-      await terminal.warning(`another valid token is named ${name}`);
-      await terminal.note(...adviseCommand("Revoke it", command));
+      const advice = adviseCommand("Revoke it", command);
+      await terminal.warning(`another valid token is named ${name}`, ...advice);
     }
     const text = json ? JSON.stringify({ token, ...toTokenReport(record) }) : token;
     await store.addToken(record);

@@ -2,8 +2,8 @@
 import { promises, statSync } from "node:fs";
 import { join } from "node:path";
 import { attempt } from "../../core/attempt.ts";
-import { toSystemReason } from "../../core/messages.ts";
-import { CommandError, toReadError } from "../command-error.ts";
+import { toShellWord, toSystemReason } from "../../core/messages.ts";
+import { adviseCommand, CommandError, toReadError } from "../command-error.ts";
 import type { Io } from "../io.ts";
 import {
   broken,
@@ -111,10 +111,9 @@ function assertPrivate(path: string, { platform }: Platform): void {
   // Reading reports a file whose mode cannot be read.
   const mode = attempt(() => statSync(path).mode) ?? 0;
   if ((mode & groupAndOthersBits) === 0) return;
-  throw new CommandError(
-    "usage",
-    `others can read the token in ${path}: run "chmod 600 ${path}", and consider a new token`,
-  );
+  throw new CommandError("usage", `others can read the token in ${path}: consider a new one`, {
+    hints: adviseCommand("Prevent that", `chmod 600 ${toShellWord(path)}`),
+  });
 }
 
 function isSavedToken(value: unknown): value is SavedToken {

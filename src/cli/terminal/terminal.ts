@@ -46,9 +46,10 @@ export class Terminal {
     await this.#print(`${error(number === undefined ? "error" : `error ${number}`)}: `, message);
   }
 
-  async warning(message: string): Promise<void> {
+  async warning(message: string, ...hints: readonly string[]): Promise<void> {
     const { warning } = await this.loadPalette(this.#io.stderr);
     await this.#print(`${warning("warning")}: `, message);
+    await this.note(...hints);
   }
 
   /** Confirms on stderr that something was done. */

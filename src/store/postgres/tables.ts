@@ -1,6 +1,6 @@
 /** The tables: finds, checks and creates them. */
 import type { ClientBase } from "pg";
-import { createStoreError, type FailureKind, unusable } from "../store-failure.ts";
+import { createStoreError, type FailureKind, unstarted, unusable } from "../store-failure.ts";
 import { assertVersion, schemaVersion } from "../sql-tables.ts";
 
 /** The tables of a new store. */
@@ -88,7 +88,7 @@ async function readVersion(client: ClientBase): Promise<number> {
 const noSchema = unusable(
   "has none of the schemas in this connection's search_path: create one, or name another with ?options=-c%20search_path=NAME",
 );
-const missing = unusable('has no plants yet: check its name, or start "plantstore serve" on it');
+const missing = unstarted("has no plants yet: check its name, or start a server on it", String);
 
 function otherSchema(first: string, other: string): FailureKind {
   return unusable(

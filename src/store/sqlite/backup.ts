@@ -64,7 +64,7 @@ async function checkFile(
     if (!(error instanceof StoreError)) throw error;
     // The file may be a backup, and "the store" is that of --store.
     const message = error.message.replace(/^the store /, "the file ");
-    throw new StoreError(error.reason, message, { cause: error });
+    throw new StoreError(error.reason, message, { cause: error, command: error.command });
   }
 }
 

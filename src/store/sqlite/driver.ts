@@ -8,7 +8,7 @@ import {
   createStoreError,
   failures,
   type FailureKind,
-  unusable,
+  unstarted,
 } from "../store-failure.ts";
 
 /** A value in a statement. Integers are always bigint: the package binds a number above int32 as a double. */
@@ -83,8 +83,8 @@ export function assertSqliteInstalled(): void {
   } catch (cause) {
     throw new StoreError(
       "failed",
-      `SQLite is missing: Node.js ${process.versions.node} has none. Install it with "${toInstallCommand()}", or use Node.js 22 or later`,
-      { cause },
+      `SQLite is missing, because Node.js ${process.versions.node} has none: install ${packageName}, or use Node.js 22 or later`,
+      { cause, command: toInstallCommand() },
     );
   }
 }
@@ -97,8 +97,9 @@ function toInstallCommand(): string {
   return `npm install ${isGlobal ? "--global " : ""}${packageName}@1`;
 }
 
-const interrupted = unusable(
-  'was being created or restored when that was interrupted: start "plantstore serve" on it once',
+const interrupted = unstarted(
+  "was being created or restored when that was interrupted: start a server on it once",
+  (path) => `sqlite:${path}`,
 );
 
 /**

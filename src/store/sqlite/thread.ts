@@ -87,7 +87,7 @@ function startThread(target: ConnectionTarget, onOpen: () => void, onEnd: () => 
     const call = pending.shift();
     if (pending.length === 0) worker.unref();
     if (cause !== undefined) {
-      const error = new StoreError(cause.reason, cause.message);
+      const error = new StoreError(cause.reason, cause.message, { command: cause.command });
       // The end of the thread may be reported before a handler of `opened` runs.
       if (isOpening) failure = error;
       call?.reject(error);

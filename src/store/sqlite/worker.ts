@@ -15,7 +15,7 @@ export interface MethodCall {
 export interface Reply {
   readonly value?: unknown;
   /** A StoreError as plain data, because errors lose their class between threads. Its message includes that of its cause. */
-  readonly failure?: Pick<StoreError, "reason" | "message">;
+  readonly failure?: Pick<StoreError, "reason" | "message" | "command">;
 }
 
 // A tool that loads every file of the package loads this one outside of a thread.
@@ -37,8 +37,8 @@ function serve(port: MessagePort): void {
   let opening: Promise<object | undefined> | undefined;
   const send = (reply: Reply): void => port.postMessage(reply);
   const sendFailure = (error: unknown): void => {
-    const { reason, message } = toStoreError(error, path);
-    send({ failure: { reason, message } });
+    const { reason, message, command } = toStoreError(error, path);
+    send({ failure: { reason, message, command } });
   };
 
   /** @returns undefined if the connection cannot be opened: the thread ends */

@@ -348,17 +348,17 @@ it.each([
   expect(await create(url, { PLANTSTORE_TOKEN: token })).toMatchObject({ exitCode: 0 });
 });
 
-it("a store at any free port warns that no client knows its token, unless --json prints it", async () => {
-  const warning = /"level":"warn","message":"no client knows the token of this server\\n[^"]/;
-  expect((await serveOnce(["--port", "0"])).stderr).toMatch(warning);
-  home = await createTemporaryDirectory();
-  expect((await serveOnce(["--port", "0", "--json"])).stderr).not.toContain("no client knows");
-});
-
-it("the warning that no client knows the token names a store that is not the default", async () => {
-  const store = `sqlite:${join(home, "other.db")}`;
-  const { stderr } = await serveOnce(["--port", "0", "--store", store]);
-  expect(stderr).toContain(`\\nIssue another one:\\n  plantstore token issue --store ${store}"`);
+it("a store at any free port gets no token that nobody would see, and says how to issue one", async () => {
+  const path = join(home, "other.db");
+  const flags = ["--port", "0", "--store", `sqlite:${path}`];
+  const { stderr, url } = await serveOnce(flags);
+  const login = `plantstore token issue --store sqlite:${path} | plantstore login --url ${url}`;
+  expect(stderr).toContain(
+    `none of this store is saved for this user and URL. Log in:\\n  ${login}"`,
+  );
+  const listed = await runCli(["token", "list", "--store", `sqlite:${path}`]);
+  expect(listed).toPrint("");
+  expect((await serveOnce([...flags, "--json"])).stdout).toMatch(/"token":"pst_/);
 });
 
 it.each([["--ephemeral"], ["--demo"], ["--store", "memory:"]])(
@@ -517,7 +517,7 @@ describe("a secret that other users can read or guess", () => {
     expect(await create(url)).toMatchObject({ exitCode: 2 });
     const { stderr } = await run.stop();
     expect(stderr).toContain(
-      `"level":"warn","message":"${file} can be read and changed by other users (mode 660): run`,
+      `"level":"warn","message":"${file} can be read and changed by other users (mode 660)\\n`,
     );
     // Not the business of a server that has another token, or none that is saved.
     const env = { PLANTSTORE_TOKEN: mintToken() };

@@ -17,13 +17,7 @@ import {
 import { saveCredential, toTokenFile } from "../../helpers/credentials.ts";
 import { startServer, testToken } from "../../helpers/plant-server.ts";
 import { runBinary } from "../../helpers/run-binary.ts";
-import {
-  allTerminals,
-  type CliOptions,
-  containing,
-  runCli,
-  startCli,
-} from "../../helpers/run-cli.ts";
+import { allTerminals, type CliOptions, runCli, startCli } from "../../helpers/run-cli.ts";
 import { createSqliteStore } from "../../helpers/sqlite-store.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
@@ -40,7 +34,7 @@ beforeEach(async () => {
 
 interface Report extends Readonly<Record<string, unknown>> {
   readonly ok: boolean;
-  readonly checks: readonly { subject: string; state: string; message: string }[];
+  readonly checks: readonly { subject: string; state: string; message: string; hints?: string[] }[];
 }
 
 /** Runs status with JSON. The default URL has no server. */
@@ -54,7 +48,9 @@ async function examine(args: readonly string[] = [], options: CliOptions = {}) {
     report,
     find: (subject: string) => {
       const found = report.checks.filter((check) => check.subject === subject);
-      return found.map(({ state, message }) => `${state}: ${message}`).join("\n");
+      return found
+        .map(({ state, message, hints = [] }) => [`${state}: ${message}`, ...hints].join("\n"))
+        .join("\n");
     },
   };
 }
@@ -120,7 +116,7 @@ describe("status without a problem", () => {
   it("does not report missing files as errors", async () => {
     const { find } = await examine();
     for (const subject of ["config", "data", "store"]) {
-      expect(find(subject)).toMatch(/^none: .* \(default\): does not exist yet$/);
+      expect(find(subject)).toMatch(/^none: .* \(default\): does not exist yet$/m);
     }
   });
 
@@ -210,7 +206,7 @@ describe("status checks directories, and", () => {
     const { find } = await examine();
     for (const subject of ["config", "token"]) {
       expect(find(subject)).toBe(
-        `error: others can read the token in ${file}: run "chmod 600 ${file}", and consider a new token`,
+        `error: others can read the token in ${file}: consider a new one\nPrevent that:\n  chmod 600 ${file}`,
       );
     }
   });
@@ -228,7 +224,9 @@ describe("status checks directories, and", () => {
       config: configDirectory,
       data: dataDirectory,
     })) {
-      expect(find(subject)).toContain(`${path} can be ${problem}: run "chmod 700 ${path}"`);
+      expect(find(subject)).toContain(
+        `${path} can be ${problem}\nPrevent that:\n  chmod 700 ${path}`,
+      );
     }
   });
 
@@ -236,7 +234,7 @@ describe("status checks directories, and", () => {
     await mkdir(configDirectory, { recursive: true, mode: 0o700 });
     await chown(configDirectory, 12_345, 12_345);
     expect((await examine()).find("config")).toMatch(
-      /^warning: .* belongs to another user \(ID 12345\), who can change it: run "chown" on it/,
+      /^warning: .* belongs to another user \(ID 12345\), who can change it\nChoose another path, or take this one over as root:\n  chown 0 \/.*$/,
     );
   });
 
@@ -288,14 +286,14 @@ describe("status opens the store, and", () => {
     const find = async (url = store) => (await examine(["--store", url])).find("store");
     await chmod(path, 0o644);
     expect(await find()).toContain(
-      `${path} can be read by other users (mode 644): run "chmod 600 ${path}"`,
+      `${path} can be read by other users (mode 644)\nPrevent that:\n  chmod 600 ${path}`,
     );
     await chmod(path, 0o600);
     const link = `${path}.link`;
     await symlink(path, link);
     await chmod(dirname(path), 0o777);
     expect(await find(`sqlite:${link}`)).toContain(
-      `${dirname(path)} can be changed by other users (mode 777): run "chmod go-w ${dirname(path)}"`,
+      `${dirname(path)} can be changed by other users (mode 777)\nPrevent that:\n  chmod go-w ${dirname(path)}`,
     );
     await rm(link);
     await chmod(dirname(path), 0o755);
@@ -339,7 +337,7 @@ describe("status checks the server and the token, and finds", () => {
     const { exitCode, find } = await examine([], options);
     expect(exitCode).toBe(4);
     expect(find("server")).toBe(`ok: ${server.url} (from PLANTSTORE_URL)`);
-    expect(await create(options)).toExit(4, containing(`${find("token")}\nLog in `));
+    expect(await create(options)).toExit(4, `${find("token")}\n`);
   });
 
   it.each([
@@ -394,10 +392,4 @@ describe("the output of status", () => {
       /^ok +plantstore /,
     );
   });
-});
-
-it.each(["config", "config list", "doctor"])("%j names status", async (words) => {
-  const { exitCode, stderr } = await runCli(words.split(" "));
-  expect(exitCode).toBe(2);
-  expect(stderr.split("\n")[0]).toContain('"plantstore status" ');
 });

@@ -121,7 +121,9 @@ describe("a credential file", () => {
   it.each([0o644, 0o640, 0o604, 0o660])("with mode %o is rejected with advice", async (mode) => {
     const text = JSON.stringify({ origin: here, token: "first" });
     const file = await writeCredential(text, mode);
-    expect(() => readSavedToken(directory, here)).toThrow(`run "chmod 600 ${file}"`);
+    expect(() => readSavedToken(directory, here)).toThrow(
+      `others can read the token in ${file}: consider a new one`,
+    );
   });
 
   it.each([

@@ -27,7 +27,7 @@ describe("loading SQLite", () => {
     const program = await bundleProgram("load-sqlite", parent);
     const { stdout } = await run(process.execPath, [program, "no-builtin"]);
     expect(stdout).toBe(
-      `StoreError: SQLite is missing: Node.js ${process.versions.node} has none. Install it with "${command}", or use Node.js 22 or later\n`,
+      `StoreError: SQLite is missing, because Node.js ${process.versions.node} has none: install @photostructure/sqlite, or use Node.js 22 or later (${command})\n`,
     );
   });
 });

@@ -7,6 +7,7 @@ import { isForMainThread } from "../../../src/store/sqlite/driver.ts";
 import { openSqliteReader } from "../../../src/store/sqlite/reader.ts";
 import { canMountDisks, openLoopDisk } from "../../helpers/loop-disk.ts";
 import { run } from "../../helpers/run.ts";
+import { containing, runCli } from "../../helpers/run-cli.ts";
 import { changeStore } from "../../helpers/sqlite-store.ts";
 import { change, toWork } from "../../helpers/stored-plants.ts";
 import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
@@ -121,9 +122,14 @@ describe("a reader of the files that a killed process left", () => {
       await expectRejection(
         open(copy),
         "unusable",
-        `${copy} was being created or restored when that was interrupted: start "plantstore serve" on it once`,
+        `${copy} was being created or restored when that was interrupted: start a server on it once`,
       );
     }
+    const result = await runCli(["verify", copy]);
+    expect(result).toExit(
+      2,
+      containing(`For example:\n  plantstore serve --store sqlite:${copy}\n`),
+    );
     expect(await readFile(`${copy}-journal`)).toEqual(before);
     await (await openServedStore(copy)).close();
     expect(await (await openReader(copy)).get(1n)).toEqual(firstPlant);

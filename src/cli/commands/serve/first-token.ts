@@ -25,12 +25,13 @@ export type FirstToken =
   | { readonly kind: "saved" }
   /** Issued by this run. */
   | { readonly kind: "issued"; readonly token: string; readonly isSaved: boolean }
-  /** The store has tokens, and none of them is saved for this address. */
+  /** Nothing is issued: the store has tokens, and none is saved for this address, or no client would know a new one. */
   | { readonly kind: "none" };
 
 /**
  * Gives a store the token that `create` will use: the one that is saved for its address, or a new one. It is saved unless
- * the store is volatile or the system chose the port. A store that has tokens gets no further one.
+ * the store is volatile or the system chose the port. A store that has tokens gets no further one, and none gets one that nobody
+ * would see.
  */
 export async function provideToken(
   options: ServeOptions,
@@ -46,13 +47,14 @@ export async function provideToken(
     const isKnown = issued.some(({ digest }) => saved && digest === digestToken(saved));
     return { kind: isKnown ? "saved" : "none" };
   }
+  const isSaved = origin !== undefined && options.storeKind !== "memory";
   const isShown = options.json ?? isForUser(options, io);
-  if (saved === undefined && options.storeKind === "memory" && !isShown) {
+  if (saved === undefined && !isSaved && !isShown) {
+    if (options.storeKind !== "memory") return { kind: "none" };
     const problem = "no client would know the token of this store in memory";
     throw new CommandError("usage", `${problem}: set PLANTSTORE_TOKEN, or use --json`);
   }
   const token = saved ?? mintToken();
-  const isSaved = origin !== undefined && options.storeKind !== "memory";
   if (isSaved && saved === undefined) {
     // Before it is in the store: after a crash in between, the next start finds the saved token and an empty store.
     await saveToken(findConfigDirectory(io), { origin, token }, io);

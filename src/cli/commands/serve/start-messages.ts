@@ -7,7 +7,7 @@ import { escapeUnprintable, toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
-import { adviseCommand } from "../../command-error.ts";
+import { type HintedMessage, adviseCommand } from "../../command-error.ts";
 import { type Environment, type Io, writeText } from "../../io.ts";
 import { findUnknownVariables, serveOptions, storeOption } from "../../options/local.ts";
 import { urlOption } from "../../options/remote.ts";
@@ -30,9 +30,9 @@ export async function printStart(started: Started, run: ServerRun): Promise<void
   const { url, host } = started;
   const { options, io, terminal, log } = run;
   const isShown = isForUser(options, io);
-  for (const warning of await listWarnings(started, run, isShown)) {
-    if (isShown) await terminal.warning(warning);
-    else log.message("warn", warning);
+  for (const warning of await listWarnings(started, run)) {
+    if (isShown) await terminal.warning(...warning);
+    else log.message("warn", warning.join("\n"));
   }
   const rows = toRows(started, options, io);
   if (isShown) {
@@ -151,51 +151,47 @@ function toStoreFlag(store: string, io: Io): string {
 /** Shorter tokens can be guessed: 16 characters of base64 have 96 bits. */
 const minTokenLength = 16;
 
-/** @param isShown whether the user sees an issued token */
 async function listWarnings(
-  { url, host, token }: Started,
+  { url, host }: Started,
   run: ServerRun,
-  isShown: boolean,
-): Promise<readonly string[]> {
+): Promise<readonly HintedMessage[]> {
   const { options, io } = run;
   const { tls, environmentToken, maxConnections, unmetConnections, faults } = options;
-  const warnings: string[] = [];
+  const warnings: HintedMessage[] = [];
+  const warn = (...warning: HintedMessage): void => void warnings.push(warning);
   if (tls === undefined && host !== undefined && !isLoopback(host)) {
-    warnings.push(
+    warn(
       `tokens arrive at ${host} unencrypted; set --tls-cert and --tls-key on untrusted networks`,
     );
   }
-  if (token.kind === "issued" && !token.isSaved && !options.json && !isShown) {
-    const command = `${toInvocation(io)} token issue${toStoreFlag(options.store, io)}`;
-    const problem = "no client knows the token of this server";
-    warnings.push([problem, ...adviseCommand("Issue another one", command)].join("\n"));
-  }
   if (options.isDemo) {
-    warnings.push("every reader of the site can list, replace and delete plants");
+    warn("every reader of the site can list, replace and delete plants");
   }
   if (environmentToken !== undefined && environmentToken.length < minTokenLength) {
-    warnings.push(
-      `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one, for example from "openssl rand -hex 32"`,
+    warn(
+      `the token in PLANTSTORE_TOKEN has fewer than ${minTokenLength} characters and can be guessed: set a longer one`,
+      ...adviseCommand("For example", "openssl rand -hex 32"),
     );
   }
   // The default is a limit, not a request.
   if (unmetConnections !== undefined && unmetConnections !== limitOptions.maxConnections.default) {
-    warnings.push(
+    warn(
       `--max-connections is ${maxConnections} instead of ${unmetConnections}, because the process may open few files: raise the limit (ulimit -n)`,
     );
   }
   if (faults !== undefined) {
     const list = serveOptions.faults.type.format(faults);
-    warnings.push(`faults are on for tests of clients: --faults "${list}"`);
+    warn(`faults are on for tests of clients: --faults "${list}"`);
   }
   const tokenOrigin = findSavedOrigin(options, url);
   warnings.push(...(await findServeExposures(options.store, tokenOrigin, tls?.keyFile, io)));
   if (tls !== undefined) {
     const { findExpiry } = await import("./tls-files.ts");
     const expiry = findExpiry(run);
-    if (expiry !== undefined) warnings.push(expiry);
+    if (expiry !== undefined) warn(expiry);
   }
-  return [...warnings, ...findUnknownVariables(io.env).map((problem) => problem.join(" "))];
+  for (const problem of findUnknownVariables(io.env)) warn(problem.join(" "));
+  return warnings;
 }
 
 /** npm quotes the name for the shell. */

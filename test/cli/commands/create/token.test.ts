@@ -203,7 +203,7 @@ describe("a token that cannot be read", () => {
     const file = toTokenFile(directory, server.url);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, JSON.stringify({ origin: server.url, token: "a" }), { mode: 0o644 });
-    expect(await create([])).toExit(2, containing(`run "chmod 600 ${file}"`));
+    expect(await create([])).toExit(2, containing(`Prevent that:\n  chmod 600 ${file}\n`));
   });
 
   it("because its file never ends exits with 2", async () => {
