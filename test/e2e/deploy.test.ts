@@ -134,7 +134,7 @@ describe("the manifest for Kubernetes", () => {
 
 it.each([
   ["Container", /stop_grace_period: (\d+)s/, /PLANTSTORE_DRAIN: (\d+)/],
-  ["Kubernetes", /terminationGracePeriodSeconds: (\d+)/, /PLANTSTORE_DRAIN\s+value: "(\d+)"/],
+  ["Kubernetes", /terminationGracePeriodSeconds: (\d+)/, /PLANTSTORE_DRAIN, value: "(\d+)"/],
 ])("%s gives more time to stop than the server needs", (heading, time, drainTime) => {
   const [text = ""] = readBlocks(heading, "yaml");
   const drain = drainTime.exec(text)?.[1] ?? "";
