@@ -1,6 +1,6 @@
 /** The command `delete`. */
 import type { Deletion } from "../../client/delete-plants.ts";
-import { toShellWord } from "../../core/messages.ts";
+import { quoteInput, toShellWord } from "../../core/messages.ts";
 import type { NewPlant } from "../../core/plant.ts";
 import {
   CommandError,
@@ -166,7 +166,7 @@ async function askUser(
   asked.add(ids);
   const [id = 0n] = ids;
   const plant = ids.length === 1 ? await deleter.get(id).catch(() => undefined) : undefined;
-  const plantName = plant === undefined ? "" : ` (${JSON.stringify(plant.name)})`;
+  const plantName = plant === undefined ? "" : ` ("${quoteInput(plant.name)}")`;
   const question = `Delete ${describePlants(asked)}${plantName} from ${name} permanently? [y/N] `;
   if (await confirm(question, io, signal)) return;
   throw new CommandError("usage", `not confirmed: no plant was deleted from ${name}`);

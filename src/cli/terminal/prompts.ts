@@ -1,7 +1,7 @@
 /** Asks a user on the terminal: a question with yes or no, or for a secret. */
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { redactTokens } from "../../core/messages.ts";
+import { escapeUnprintable, redactTokens } from "../../core/messages.ts";
 import { CommandError, Interruption } from "../command-error.ts";
 import { type Io, writeText } from "../io.ts";
 
@@ -13,7 +13,7 @@ export function canAsk({ stdin, stderr }: Io): boolean {
 /** Asks on stderr, and reads a line from the terminal. @returns true for `y` or `yes`, in any case */
 export async function confirm(question: string, io: Io, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
-  await writeText(io.stderr, redactTokens(question));
+  await writeText(io.stderr, escapeUnprintable(redactTokens(question)));
   const lines = createInterface({ input: io.stdin, signal });
   // Ends without a line after Ctrl-D, and once the signal is aborted.
   const iterator: AsyncIterator<string, undefined, undefined> = lines[Symbol.asyncIterator]();

@@ -84,6 +84,14 @@ describe("delete", () => {
     expect(await listIds(url)).toEqual(ids);
   });
 
+  it("asks with a name that the terminal cannot obey, and with the start of a long one", async () => {
+    const name = `\u009b2J\u202E${"x".repeat(100_000)}`;
+    const url = await createSqliteStore([{ id: 1n, name }]);
+    const run = { terminals: allTerminals, stdin: "\n" };
+    const { stderr } = await runCli(["delete", "1", "--store", url], run);
+    expect(stderr).toMatch(/ \("\\u009b2J\\u202ex{36}…"\) from /);
+  });
+
   it("deletes nothing when Ctrl-C is the answer", async () => {
     const url = await createStore();
     const options = { terminals: allTerminals, stdin: new PassThrough() };
