@@ -1,5 +1,5 @@
 /** Streams, environment and signals of a command, as one value. The only file that uses `process`. */
-import { fstatSync, write } from "node:fs";
+import { createReadStream, fstatSync, write } from "node:fs";
 import { constants, homedir } from "node:os";
 import { type Readable, Writable } from "node:stream";
 
@@ -101,9 +101,9 @@ export function createProcessIo(): Io {
     stream.on("error", () => {});
   }
   return {
-    // A getter, because Node opens the input on first use.
+    // A getter, because Node opens the input on first use. It takes a directory for an empty input; reading it fails.
     get stdin() {
-      return process.stdin;
+      return fstatSync(0).isDirectory() ? createReadStream("", { fd: 0 }) : process.stdin;
     },
     stdout: process.stdout,
     get isPiped() {

@@ -129,6 +129,16 @@ describe("with closed streams,", () => {
   });
 });
 
+it.each(["create --json -", "get -", "delete --yes -"])(
+  "a directory as standard input of %s cannot be read",
+  async (command) => {
+    const env = { PLANTSTORE_URL: "http://127.0.0.1:1", PLANTSTORE_TOKEN: "any-token" };
+    const { code, stderr } = await runShell(`plantstore ${command} < /`, env);
+    expect(code).toBe(2);
+    expect(stderr).toContain("error: standard input cannot be read: it is a directory\n");
+  },
+);
+
 it.each(["two words", 'o\'clock "quoted"', "one\nline", "-rf", "*", "%s\\n", "ünï 🌱"])(
   "the shell can pass a file and a directory called %j",
   async (name) => {
