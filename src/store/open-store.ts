@@ -68,7 +68,7 @@ function parseFilePath(text: string, operation: FileOperation): string {
     const message = `"${text}" is not possible here: name a file, such as plants.backup`;
     throw new StoreError("unusable", message);
   }
-  const location = parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
-  if (location.kind === "file") return location.path;
-  throw new StoreError("unusable", location.explainFiles(operation));
+  const { backup } = parseStoreUrl(isStoreUrl(text) ? text : toFileUrl(text));
+  if ("sqliteFile" in backup) return backup.sqliteFile;
+  throw new StoreError("unusable", backup.explainInstead(operation));
 }

@@ -16,13 +16,18 @@ import { parsePostgresUrl, toShownUrl } from "./postgres/postgres-url.ts";
 export type FileOperation = "back up" | "verify" | "restore";
 
 /** A store that a URL names. */
-export type StoreLocation = FileLocation | OtherLocation;
-
-interface Location {
+export interface StoreLocation {
+  readonly kind: StoreKind;
   /** URL for messages, without secrets. */
   readonly url: string;
   /** URL that names the store in any working directory, without secrets. */
   readonly absoluteUrl: string;
+  /** Absolute, or relative to the working directory; undefined for a store that is not a file. */
+  readonly path: string | undefined;
+  /** The file of SQLite that `backup`, `verify` and `restore` read, or what to do instead. */
+  readonly backup:
+    | { readonly sqliteFile: string }
+    | { explainInstead(operation: FileOperation): string };
   /** Opens the store to read and write; creates it if it is missing. @throws StoreError */
   openEngine(options: EngineOptions): Promise<StoreEngine>;
   /** Opens an existing store to read. @throws StoreError */
@@ -31,19 +36,6 @@ interface Location {
   loadProvider?(): Promise<unknown>;
   /** Lists the files that have the contents of the store, with symbolic links resolved; some may be missing. */
   listFiles(): Promise<readonly string[]>;
-}
-
-interface FileLocation extends Location {
-  readonly kind: "file";
-  /** Absolute, or relative to the working directory. */
-  readonly path: string;
-}
-
-interface OtherLocation extends Location {
-  readonly kind: Exclude<StoreKind, "file">;
-  readonly path?: undefined;
-  /** Explains what to do instead of an operation on files. */
-  explainFiles(operation: FileOperation): string;
 }
 
 /** Forms of URLs, for help: all, those of stores that any process can open, and those of files. */
@@ -113,6 +105,7 @@ function locateFile(path: string): StoreLocation {
     absoluteUrl: toFileUrl(resolve(path)),
     kind: "file",
     path,
+    backup: { sqliteFile: path },
     async listFiles() {
       const named = resolve(path);
       const real = await realpath(named).catch(() => named);
@@ -142,13 +135,16 @@ function locateDatabase(url: string): StoreLocation {
     url: shownUrl,
     absoluteUrl: url.replace(/:[^/@]*@/, "@"),
     kind: "database",
+    path: undefined,
+    backup: {
+      explainInstead: (operation) =>
+        `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${databaseAdvice[operation]}`,
+    },
     openEngine: async (options) =>
       (await import("./postgres/engine.ts")).openPostgresEngine(url, options),
     openReader: async (options) =>
       (await import("./postgres/engine.ts")).openPostgresReader(url, options),
     listFiles: async () => [],
-    explainFiles: (operation) =>
-      `plantstore can ${operation} only SQLite stores. For PostgreSQL, ${databaseAdvice[operation]}`,
   };
 }
 
@@ -160,6 +156,11 @@ const memory: StoreLocation = {
   url: "memory:",
   absoluteUrl: "memory:",
   kind: "memory",
+  path: undefined,
+  backup: {
+    explainInstead: (operation) =>
+      `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
+  },
   async openEngine({ mustExist }) {
     if (mustExist) throw createUnusable(isOutOfReach);
     return (await import("./memory.ts")).createMemoryEngine();
@@ -168,6 +169,4 @@ const memory: StoreLocation = {
     throw createUnusable(isOutOfReach);
   },
   listFiles: async () => [],
-  explainFiles: (operation) =>
-    `plantstore cannot ${operation} a memory: store, which ${existsOnly}`,
 };

@@ -1,6 +1,7 @@
 /** Store URLs. */
+import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseStoreUrl } from "../../src/store/store-url.ts";
+import { parseStoreUrl, storeForms } from "../../src/store/store-url.ts";
 
 const file = { kind: "file" };
 const database = { kind: "database" };
@@ -62,4 +63,13 @@ describe("parseStoreUrl", () => {
       }),
     );
   });
+});
+
+it("help and the advice for an unknown type name the URLs of each engine", () => {
+  const entries = readdirSync("src/store", { withFileTypes: true });
+  const engines = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${name}:`);
+  for (const scheme of [...engines, "memory:"]) {
+    expect(storeForms.any).toContain(scheme);
+    expect(() => parseStoreUrl("")).toThrow(scheme);
+  }
 });
