@@ -11,7 +11,7 @@ import {
   UnavailableError,
 } from "../client/results.ts";
 import { isLocalUrl, joinPath, toEndpoint } from "../core/base-url.ts";
-import { operations } from "../core/contract.ts";
+import { type ContractOperationId, operations } from "../core/contract.ts";
 import { errorTable, type NextStep, toNextStep } from "../core/errors.ts";
 import { hasTooManyFiles, StoreError, type StoreErrorReason, tooManyFiles } from "../core/store.ts";
 import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messages.ts";
@@ -193,6 +193,8 @@ export interface ErrorContext {
   readonly source: UrlSource;
   /** Undefined if no token was sent. */
   readonly token?: TokenOrigin | undefined;
+  /** Default: create. */
+  readonly operation?: ContractOperationId;
 }
 
 /** Returns what the sentence about an Error adds to its message. */
@@ -220,13 +222,21 @@ export function toDetails(
 }
 
 /** Lines that replace a rejected token. A login changes nothing for one from a variable or a file, which has precedence. */
-export function adviseLogin(
+export function adviseToken(
   { error }: Rejection,
-  { url, token }: Pick<ErrorContext, "url" | "token">,
+  { url, token, operation = "create" }: Pick<ErrorContext, "url" | "token" | "operation">,
 ): readonly string[] {
-  if (token?.isSaved !== true || error === undefined) return [];
-  if (toNextStep(error) !== "token") return [];
-  return adviseCommand("Replace the token", `plantstore login --url ${toShellWord(url)}`);
+  if (error === undefined || toNextStep(error) !== "token") return [];
+  const login = `plantstore login --url ${toShellWord(url)}`;
+  return [
+    ...(error === errorTable.forbidden.error ? adviseRights(operation) : []),
+    ...(token?.isSaved ? adviseCommand("Replace the token", login) : []),
+  ];
+}
+
+export function adviseRights(operation: ContractOperationId): readonly string[] {
+  const command = `plantstore token issue --allow ${operation}`;
+  return adviseCommand("Issue a token that may, on the machine of the store", command);
 }
 
 export function toErrorSentence({ message }: Rejection, details: readonly string[]): string {
@@ -242,7 +252,7 @@ export function toResponseError(
   advice: readonly string[] = [],
 ): CommandError {
   const { error } = response;
-  const hints = adviseLogin(error, context);
+  const hints = adviseToken(error, context);
   const sentence = toErrorSentence(error, [...toDetails(response, context), ...advice]);
   const options = { cause: response, hints, number: error.error };
   return new CommandError(exitByStep[toNextStep(error.error)], sentence, options);

@@ -153,7 +153,9 @@ export async function useServer<T>(
   const { url } = place;
   const { tokenFile, cacert, timeoutMs, ...options } = readOptions(serverOptions, flags, io);
   const { retries } = isMany ? readOptions(bulkRetryOption, flags, io) : options;
-  const concurrency = isMany && !options.isVerbose ? maxRequests : 1;
+  // Pages are read one after the other.
+  const isConcurrent = isMany && operands.length > 0 && !options.isVerbose;
+  const concurrency = isConcurrent ? maxRequests : 1;
   await terminal.namePlace("Server", url);
   if (tokenFile === "-" && isStandardInput(operands)) {
     throw new UsageError("standard input is the token (--token-file -) and cannot be the ids too");
@@ -173,7 +175,8 @@ export async function useServer<T>(
     );
   } catch (failure) {
     const source = { ...run, needsAll: true } as const;
-    const error = toServerError(failure, { url, source, token: found }, deletes);
+    const operation = deletes ? "delete" : "list";
+    const error = toServerError(failure, { url, source, token: found, operation });
     if (!(error instanceof CommandError && placeExits.includes(error.exit))) throw error;
     const { exit, message, number, hints } = error;
     const allHints = [...hints, ...toLocalHints(run, place)];
@@ -182,8 +185,8 @@ export async function useServer<T>(
 }
 
 /** Returns the error of a command for that of a request; any other error does not change. */
-function toServerError(failure: unknown, context: ErrorContext, deletes = false): unknown {
-  const { url, source } = context;
+function toServerError(failure: unknown, context: ErrorContext): unknown {
+  const { url, source, operation } = context;
   if (failure instanceof PageTooLargeError) {
     return new CommandError("internal", failure.message, { cause: failure });
   }
@@ -194,7 +197,8 @@ function toServerError(failure: unknown, context: ErrorContext, deletes = false)
   const { error: number } = cause.error;
   // A server that only creates plants responds to a deletion as to a wrong path.
   const lacksOperation =
-    number === errorTable.noSuchMethod.error || (deletes && number === errorTable.noSuchPath.error);
+    number === errorTable.noSuchMethod.error ||
+    (operation === "delete" && number === errorTable.noSuchPath.error);
   const isPathTwice = url.endsWith(operations.create.path);
   if (!lacksOperation || isPathTwice) return toResponseError(cause, context);
   const message = `the plant store at ${url} only creates plants: its operator can start it with --operations all; on its machine, use --store`;

@@ -139,7 +139,7 @@ describe("the server", () => {
   );
 
   it.each([
-    ["list", 3],
+    ["list", 9],
     ["get 1", 3],
     ["export", 9],
     ["delete 1 --yes", 3],

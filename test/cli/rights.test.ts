@@ -23,7 +23,7 @@ it.each<[command: string, operation: ContractOperationId, needed: ContractOperat
   ["export", "delete", "list"],
   ["delete 1 --yes", "create", "delete"],
 ])(
-  "%s with a token for %s is exit 4, and does not advise to log in",
+  "%s with a token for %s is exit 4, and names the command that issues one for it",
   async (line, operation, needed) => {
     const { url, token } = await startWithToken(operation);
     const env = { PLANTSTORE_TOKEN: token };
@@ -31,6 +31,9 @@ it.each<[command: string, operation: ContractOperationId, needed: ContractOperat
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`error 40300: this token may not ${needed} plants: use another one`);
     expect(stderr).toContain("the token came from PLANTSTORE_TOKEN");
+    expect(stderr).toContain(
+      `Issue a token that may, on the machine of the store:\n  plantstore token issue --allow ${needed}\n`,
+    );
     expect(stderr).not.toContain("login");
   },
 );
@@ -42,5 +45,5 @@ it("status and login accept it, and say that it may not create plants", async ()
   expect(status.stdout).toContain("accepted, but may not create plants");
   const home = await createTemporaryDirectory();
   const login = await runCli(["login", "--url", url], { home, stdin: `${token}\n` });
-  expect(login).toExit(0, containing("the token may not create plants"));
+  expect(login).toExit(0, containing("warning: the token may not create plants\n"));
 });

@@ -69,12 +69,7 @@ async function run(
 function findSentence(name: CommandName, { stdout, stderr }: CliResult, subject: string): string {
   if (name === "status") return toSentence(findCheck(stdout, subject));
   const line = stderr.split("\n").find((each) => each.startsWith("error")) ?? "";
-  return toSentence(
-    line
-      .replace(/^error: /, "")
-      .replace(/; (?:replace the token, then )?run the same command again/, "")
-      .replace("standard input", "PLANTSTORE_TOKEN"),
-  );
+  return toSentence(line.replace(/^error: /, "").replace("standard input", "PLANTSTORE_TOKEN"));
 }
 
 function findCheck(report: string, subject: string): string {

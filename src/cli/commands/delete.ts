@@ -12,7 +12,7 @@ import {
 import { type CommandBody, describeVariables, type Run, tokenAdvice } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import type { Io } from "../io.ts";
-import { deleteOptions, idTargetOptions, plantId } from "../options/local.ts";
+import { deleteOptions, targetOptions, plantId } from "../options/local.ts";
 import { parseText, readOptions } from "../options/values.ts";
 import { describePlace, findPlace, type Place, toMissingError } from "../place.ts";
 import type { RemoteStore } from "../remote-store.ts";
@@ -31,7 +31,7 @@ not decide.
 With - instead of ids, it reads one id per line from standard input, or JSON or a table
 with an id, as create, list and export print them. It deletes them in batches of 1000: an
 invalid line, or Ctrl-C, leaves the plants of its batch and of later ones.`,
-  options: { ...deleteOptions, ...idTargetOptions },
+  options: { ...deleteOptions, ...targetOptions },
   examples: [
     "plantstore delete 7",
     "plantstore delete 7 8 9 --yes",

@@ -104,7 +104,7 @@ async function logIn(options: LoginOptions, run: Run, signal: AbortSignal): Prom
       const result = await terminal.showWhile(() => `waiting for ${url}`, send);
       if (found === undefined) return findServerProblem(result, context);
       if (!result.isAccepted) return toCheckError(result.response, context);
-      if (!result.mayCreate) await terminal.note("the token may not create plants");
+      if (!result.mayCreate) await terminal.warning("the token may not create plants");
       return undefined;
     } catch (error) {
       return explainFailure(error, run);

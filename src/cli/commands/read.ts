@@ -13,15 +13,7 @@ import {
 } from "../command.ts";
 import { IdList, isStandardInput, readIds } from "../id-input.ts";
 import { OutputError, writeText } from "../io.ts";
-import {
-  csvOption,
-  exportOptions,
-  exportTargetOptions,
-  idTargetOptions,
-  listOptions,
-  plantId,
-  targetOptions,
-} from "../options/local.ts";
+import { csvOption, exportOptions, listOptions, plantId, targetOptions } from "../options/local.ts";
 import { parseText, readOptions, type Values } from "../options/values.ts";
 import { findPlace, type Place, toMissingError, toRunLine } from "../place.ts";
 import type { FoundPlant, ServerWork } from "../remote-store.ts";
@@ -63,7 +55,7 @@ instead of ids, it reads one id per line from standard input, or JSON or a table
 an id, as create, list and export print them.
 
 ${placeSentence}`,
-  options: { ...csvOption, ...idTargetOptions },
+  options: { ...csvOption, ...targetOptions },
   examples: [
     "plantstore get 1",
     "plantstore get 1 2 3 | jq .name",
@@ -88,7 +80,7 @@ Plants that are created, replaced or deleted during the export may be printed as
 were before or after it. A failure prints the command that appends the rest.
 
 ${placeSentence}`,
-  options: { ...exportOptions, ...exportTargetOptions },
+  options: { ...exportOptions, ...targetOptions },
   examples: [
     "plantstore export > plants.ndjson",
     "plantstore export --csv > plants.csv",
@@ -155,7 +147,7 @@ async function runList(run: Run): Promise<void> {
   const style = selectStyle({ json, csv }, io.stdout);
   // A pipe that left plants behind would mislead the command that reads it.
   const query = { ...filter, limit: limit ?? (style === "table" ? tableLimit : Infinity) };
-  await readPlace(run, async (reader) => {
+  const readPage = async (reader: PlantReader): Promise<void> => {
     if (count) return writeText(io.stdout, `${await reader.count(filter)}\n`);
     const last = await printRows(reader.readPages(query), plantRows, style, run);
     if (last === undefined && io.stderr.isTTY) return terminal.note("no plants");
@@ -166,7 +158,8 @@ async function runList(run: Run): Promise<void> {
       const next = toRunLine(run, { ...flags, after: `${last.id}` });
       return terminal.note(...adviseCommand("More", next));
     }
-  });
+  };
+  await readPlace(run, readPage, { isMany: true });
 }
 
 async function runGet(run: Run): Promise<void> {

@@ -5,7 +5,7 @@ import { quoteInput } from "../../core/messages.ts";
 import { createOpenApiDocument, toOpenApiJson } from "../../core/openapi.ts";
 import { storeOptions } from "../../library/store-options.ts";
 import { adviseCommand, commonExitCodes, CommandError } from "../command-error.ts";
-import { toExitCode } from "../command-failure.ts";
+import { adviseRights, toExitCode } from "../command-failure.ts";
 import { type CommandBody, redirectAdvice, type Run } from "../command.ts";
 import { writeText } from "../io.ts";
 import { explainOptions, openApiOptions } from "../options/remote.ts";
@@ -87,15 +87,15 @@ function describeStatus(kind: ErrorKind): string {
 function explainError(kind: ErrorKind): string {
   const { error, next, when, remedy } = errorTable[kind];
   const margin = `\n${" ".repeat("What to do: ".length)}`;
-  const login =
-    next === "token"
-      ? `${adviseCommand("Log in", "plantstore login").join(margin)}${margin}In a program: `
-      : "";
+  const lines = [
+    ...(error === errorTable.forbidden.error ? adviseRights("create") : []),
+    ...(next === "token" ? [...adviseCommand("Log in", "plantstore login"), "In a program: "] : []),
+  ];
   return `\
 ${error} ${kind}: ${when}
 
 Status:     ${describeStatus(kind)}
-What to do: ${login}${remedy}
+What to do: ${lines.join(margin)}${remedy}
 Exit code:  ${toExitCode(error)}, of "plantstore create"
 `;
 }

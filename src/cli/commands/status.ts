@@ -208,9 +208,9 @@ async function checkOwnToken(
       return { ...toFinding(toCheckError(check.response, context)), facts };
     }
     const plaintext = describePlaintext(url);
-    const rights = check.mayCreate ? "" : ", but may not create plants";
+    const rights = `${check.mayCreate ? "and may" : "but may not"} create plants`;
     const risk = plaintext === undefined ? "" : `; ${plaintext}`;
-    const message = `${name}: accepted${rights}${risk}`;
+    const message = `${name}: accepted, ${rights}${risk}`;
     return { state: plaintext ? "warning" : "ok", message, facts };
   } catch (error) {
     const problem = explainFailure(error, run);

@@ -17,7 +17,6 @@ import { storeForms, toFileUrl } from "../../store/store-url.ts";
 import { findDataDirectory } from "../config/saved-settings.ts";
 import type { Io } from "../io.ts";
 import {
-  bulkRetryOption,
   createOptions,
   file,
   jsonOption,
@@ -252,33 +251,11 @@ export const serverOptions = {
   tokenFile: { ...createOptions.tokenFile, ...serverGroup },
   cacert: { ...createOptions.cacert, ...serverGroup },
   timeoutMs: { ...createOptions.timeoutMs, ...serverGroup },
-  retries: {
-    ...createOptions.retries,
-    ...serverGroup,
-    shownDefault: `${createOptions.retries.default}`,
-  },
+  retries: { ...createOptions.retries, ...serverGroup },
   isVerbose: { ...createOptions.isVerbose, ...serverGroup },
 } as const satisfies Options;
 
 export const targetOptions = { ...storeOption, ...serverOptions } as const satisfies Options;
-
-const { retries } = serverOptions;
-const bulkRetries = bulkRetryOption.retries.default;
-
-/** The options of commands with ids. */
-export const idTargetOptions = {
-  ...targetOptions,
-  retries: {
-    ...retries,
-    shownDefault: `${retries.shownDefault}, or ${bulkRetries} for several ids`,
-  },
-} as const satisfies Options;
-
-/** The options of a command that reads all plants. */
-export const exportTargetOptions = {
-  ...targetOptions,
-  retries: { ...retries, shownDefault: `${bulkRetries}` },
-} as const satisfies Options;
 
 /** The format of commands that print JSON on a terminal too. */
 export const csvOption = {

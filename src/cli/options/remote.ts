@@ -119,7 +119,7 @@ export const plantFlagList = Object.values(plantOptions)
   .map(({ flags }) => toLongFlag(flags))
   .join("/");
 
-/** The retries of inputs, which take long enough to see a server restart. */
+/** The retries of several plants, which take long enough to see a server restart. */
 const bulkRetries = 8;
 
 export const createOptions = {
@@ -150,11 +150,10 @@ export const createOptions = {
     isFile: true,
   }),
   ...requestOptions,
-  /** Retries of a plant of flags. */
   retries: setting("--retry <n>", "Number of retries", {
     ...sending,
     ...client.retries,
-    shownDefault: `${client.retries.default}, or ${bulkRetries} for inputs`,
+    shownDefault: `${client.retries.default}, or ${bulkRetries} for several plants`,
   }),
   concurrency: setting("--concurrency <n>", "Number of plants to send at once", {
     ...sending,
@@ -163,7 +162,7 @@ export const createOptions = {
   }),
 } as const satisfies Options;
 
-/** `--retry` of inputs. */
+/** `--retry` for several plants: inputs, lists and ids. */
 export const bulkRetryOption = {
   retries: { ...createOptions.retries, default: bulkRetries },
 } as const satisfies Options;

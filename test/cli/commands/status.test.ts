@@ -69,7 +69,7 @@ describe("status without a problem", () => {
         /^ok plantstore \d+\.\d+\.\d+ \(plant store 1\.0\.0\), Node\.js 20\.20\.2 on linux x64$/,
       ),
       `ok server ${server.url} (from the URL of the last login in ${toSettingsFile(configDirectory)})`,
-      `ok token ${testToken.slice(0, 8)}… saved for this URL: accepted`,
+      `ok token ${testToken.slice(0, 8)}… saved for this URL: accepted, and may create plants`,
       `ok store ${store} (from --store): 0 active tokens`,
       `ok plants list, get, export and delete use the plant store at ${server.url}`,
       `ok config ${configDirectory} (default): tokens for ${server.url}`,

@@ -267,17 +267,18 @@ async function adviseResuming(
   } else if (isFailFast && rejectsPath === undefined && rejectedAt === line) {
     before = `correct line ${line}, then `;
   }
-  if (tally.total === 0) {
-    await terminal.note(capitalize(`${before}run the same command again`));
-    return;
-  }
+  const isNew = tally.total === 0;
+  const verb = isNew ? "repeat the run" : "resume";
   const same = path === "-" ? " with the same input" : "";
   const isExtended = rejectsPath !== undefined && tally.missing > 0;
   const also = isExtended ? `, and add to ${rejectsPath}` : "";
-  const command = toCommandLine("create", createOptions, { ...flags, fromLine: `${line}` });
+  const command = toCommandLine("create", createOptions, {
+    ...flags,
+    ...(!isNew && { fromLine: `${line}` }),
+  });
   const rest = paths.slice(paths.indexOf(path));
   const resume = [command, ...rest.map(toShellWord)].join(" ");
-  await terminal.note(...adviseCommand(capitalize(`${before}resume${same}${also}`), resume));
+  await terminal.note(...adviseCommand(capitalize(`${before}${verb}${same}${also}`), resume));
 }
 
 function capitalize(text: string): string {

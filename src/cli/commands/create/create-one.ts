@@ -91,11 +91,11 @@ export async function printOne(
     if (run.options.json) await printOnStdout(result, id, run);
     throw rejection;
   }
-  const { adviseLogin, toDetails, toExitCode } = await import("../../command-failure.ts");
+  const { adviseToken, toDetails, toExitCode } = await import("../../command-failure.ts");
   const context = { url: run.options.url, source: run, token };
   const added = toDetails(response ?? result, context);
-  await printRejection(result, id, [...added, ...details], run);
-  await run.terminal.note(...adviseLogin(rejection, context));
+  const hints = adviseToken(rejection, context);
+  await printRejection(result, id, [...added, ...details], hints, run);
   return rejection.error === undefined ? exitCodes.invalidPlant.code : toExitCode(rejection.error);
 }
 
@@ -147,6 +147,7 @@ async function printRejection(
   result: Extract<ItemResult, { readonly ok: false }>,
   id: bigint | undefined,
   details: readonly string[],
+  hints: readonly string[],
   run: CreateRun,
 ): Promise<void> {
   const { io, terminal } = run;
@@ -157,8 +158,10 @@ async function printRejection(
   // The user has read the JSON already.
   if (io.stdout.isTTY && io.stderr.isTTY && error !== undefined && findErrorRow(error)) {
     await terminal.error(details.join("; ") || "the plant was not created", error);
-    await terminal.note(...adviseCommand("See how to fix it", `plantstore explain ${error}`));
+    const explain = adviseCommand("See how to fix it", `plantstore explain ${error}`);
+    await terminal.note(...(hints.length > 0 ? hints : explain));
   } else {
     await report();
+    await terminal.note(...hints);
   }
 }

@@ -616,7 +616,7 @@ describe("a run that ends early", () => {
     await run.saw("retrying");
     run.signal("SIGINT");
     const problem =
-      /failed 0, unfinished 100[^]*: stopped by SIGINT\nRun the same command again\n$/;
+      /failed 0, unfinished 100[^]*: stopped by SIGINT\nRepeat the run with the same input:\n {2}plantstore create --retry 100 -\n$/;
     expect(await run.finished).toExit(130, problem);
   });
 
@@ -627,21 +627,21 @@ describe("a run that ends early", () => {
         1000,
         () => Promise.resolve(server.url),
         4,
-        /^created 0, .*unfinished \d+ in .*\nerror 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+\)\nReplace the token, then run the same command again\n$/,
+        /^created 0, .*unfinished \d+ in .*\nerror 40102: .*the token came from PLANTSTORE_TOKEN; request [\w-]+\)\nReplace the token, then repeat the run with the same input:\n {2}plantstore create --retry 1 -\n$/,
       ],
       [
         "a missing server",
         2,
         findClosedUrl,
         6,
-        /unfinished 2 in .*\nerror: .*after 2 attempts.*\nStart a server, .*\n {2}plantstore serve .*\nRun the same command again\n$/,
+        /unfinished 2 in .*\nerror: .*after 2 attempts.*\nStart a server, .*\n {2}plantstore serve .*\nRepeat the run with the same input:\n {2}plantstore create --retry 1 -\n$/,
       ],
       [
         "a lost connection",
         2,
         () => openRawServer((socket) => void socket.end()),
         6,
-        /^warning: [^\n]+, retrying\ncreated 0, .*\nerror: lost the connection to [^;]+: the plant may or may not exist\nRun the same command again\n$/,
+        /^warning: [^\n]+, retrying\ncreated 0, .*\nerror: lost the connection to [^;]+: the plant may or may not exist\nRepeat the run with the same input:\n {2}plantstore create --retry 1 -\n$/,
       ],
     ],
   )("by %s advises once to repeat the command", async (_end, count, open, code, problem) => {
