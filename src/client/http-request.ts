@@ -202,6 +202,8 @@ export interface ClientResponse extends ResponseHead {
  */
 export type Post = (request: ClientRequest) => Promise<ClientResponse>;
 
+/** Codes of undici for an invalid request, and for a pool that was closed while a request was in flight. */
+const ownCodes: ReadonlySet<string> = new Set(["UND_ERR_INVALID_ARG", "UND_ERR_DESTROYED"]);
 const lookupCodes = /^(?:ENOTFOUND|EAI_)/;
 const tlsCodes = /CERT|SIGNATURE|ISSUER|^ERR_TLS|^ERR_SSL|^EPROTO$/;
 
@@ -223,7 +225,7 @@ export function classifyError(
   if (isOfParser || code === "UND_ERR_HEADERS_OVERFLOW") {
     return new NotAPlantStoreError(url, "no HTTP response", options);
   }
-  if (code === undefined || code === "UND_ERR_INVALID_ARG") return error;
+  if (code === undefined || ownCodes.has(code)) return error;
 
   const refusal = findRefusal(code, url);
   if (refusal !== undefined) return new UnavailableError("refused", url, refusal, options);

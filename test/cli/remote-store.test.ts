@@ -212,6 +212,13 @@ describe("get", () => {
     expect(sockets.size).toBeLessThanOrEqual(8);
   });
 
+  it("repeats no request that waits when another one ends the command", async () => {
+    const { url } = await openScriptedServer(json(200, "{}"), () => {});
+    const run = await runAt(url, "get 1 2 3");
+    expect(run).toExit(7, containing("is not a plant store"));
+    expect(run.stderr).not.toContain("retrying");
+  });
+
   it("sends one request, for the smallest id too", async () => {
     const first = json(200, `[{"id":${int64Min},"name":"smallest"}]`);
     const { url, requests } = await openScriptedServer(first, json(200, '[{"id":9,"name":"a"}]'));
