@@ -2,7 +2,6 @@
 import { unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import type { StoreContents } from "../../core/store.ts";
-import { schemaVersion } from "../sql-tables.ts";
 import {
   createStoreError,
   failures,
@@ -10,7 +9,13 @@ import {
   toCode,
   unusable,
 } from "../store-failure.ts";
-import { exclusive, findTampering, openDatabaseToRead, readPragma } from "./database.ts";
+import {
+  exclusive,
+  findTampering,
+  openDatabaseToRead,
+  readPragma,
+  readSchemaVersion,
+} from "./database.ts";
 import {
   createDamageError,
   isBusy,
@@ -57,7 +62,7 @@ export async function openWholeFile({ path, realPath }: Pick<StoreFile, "path" |
       const tampering = findTampering(database);
       if (tampering !== undefined) throw createStoreError(tampering, path);
       const plants = checkPlants(database, path);
-      return { plants, tokens: countRows("tokens"), version: schemaVersion };
+      return { plants, tokens: countRows("tokens"), version: readSchemaVersion(database) };
     },
     close: () => database.close(),
   };

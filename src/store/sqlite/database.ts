@@ -296,9 +296,9 @@ const schema = `
  * @throws StoreError `unusable` when the file is from another program or version; it is not changed then
  */
 function prepareTables(database: SqliteDatabase, path: string): void {
-  if (readVersion(database) === 0) {
+  if (readSchemaVersion(database) === 0) {
     inTransaction(database, () => {
-      if (readVersion(database) !== 0) return;
+      if (readSchemaVersion(database) !== 0) return;
       const table = database.prepare("SELECT 1 FROM sqlite_schema").get();
       if (table !== undefined) throw createStoreError(foreignDatabase, path);
       database.exec(schema);
@@ -309,7 +309,7 @@ function prepareTables(database: SqliteDatabase, path: string): void {
 
 /** Asserts that a file has the tables of this version, and changes nothing. @throws StoreError */
 function assertCurrent(database: SqliteDatabase, path: string): void {
-  const version = readVersion(database);
+  const version = readSchemaVersion(database);
   if (version === 0) throw createStoreError(foreignDatabase, path);
   assertVersion(version, path);
   const missing = database.prepare(findMissingTable).get() as { name: string } | undefined;
@@ -348,7 +348,7 @@ export function findTampering(database: SqliteDatabase): FailureKind | undefined
 }
 
 /** @returns 0 for a file without the tables */
-function readVersion(database: SqliteDatabase): number {
+export function readSchemaVersion(database: SqliteDatabase): number {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").get();
   if (table === undefined) return 0;
   const row = database.prepare("SELECT max(version) AS version FROM migrations").get();
