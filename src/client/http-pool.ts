@@ -14,6 +14,7 @@ import {
   post,
   type ResponseHead,
   classifyError,
+  classifyRepeatedError,
 } from "./http-request.ts";
 import { createAttemptTimeout } from "./results.ts";
 
@@ -133,7 +134,8 @@ function dispatch(
     const fail = (error: Error): void => {
       if (!end()) return;
       const isAborted = request.signal?.aborted === true;
-      reject((isAborted ? request.signal.reason : classifyError(error, request)) as Error);
+      const classify = starts > 0 ? classifyRepeatedError : classifyError;
+      reject((isAborted ? request.signal.reason : classify(error, request)) as Error);
     };
     const release = onAbort(request.signal, () => {
       fail(new errors.RequestAbortedError());

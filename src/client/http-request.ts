@@ -7,6 +7,7 @@ import { toEndpoint } from "../core/base-url.ts";
 import { isError, quoteInput } from "../core/messages.ts";
 import {
   createAttemptTimeout,
+  isUnreachable,
   NotAPlantStoreError,
   ResponseTooLongError,
   UnavailableError,
@@ -107,7 +108,10 @@ export async function post(message: ClientRequest, agent?: Agent): Promise<Clien
   } catch (error) {
     // A server may close an idle connection at any time (RFC 9112 section 9.3.1).
     if (sent.reusedSocket && isError(error) && "code" in error && error.code === "ECONNRESET") {
-      return { ...(await post(message)), wasRepeated: true };
+      const repeated = post(message).catch((failure: unknown) => {
+        throw classifyRepeatedError(failure, message);
+      });
+      return { ...(await repeated), wasRepeated: true };
     }
     const reason = classifyError(error, message);
     signal?.throwIfAborted();
@@ -236,6 +240,20 @@ export function classifyError(
   const { message } = cause;
   const reason = (lostReasons.get(message) ?? lostReasons.get(code) ?? message) || code;
   return new UnavailableError("lost", url, reason, options);
+}
+
+/**
+ * Finds the client's error for a request whose first connection ended before the response. If no other one could be opened, the
+ * store may have received the request all the same.
+ */
+export function classifyRepeatedError(
+  error: unknown,
+  request: Pick<ClientRequest, "url" | "ca">,
+): unknown {
+  const failure = classifyError(error, request);
+  if (!(failure instanceof UnavailableError && isUnreachable(failure))) return failure;
+  const { url } = request;
+  return new UnavailableError("lost", url, "closed before the response", { cause: failure });
 }
 
 /** Reasons by the message, or else the code, of Node's error for a connection that ends too early or cannot be opened. */

@@ -64,8 +64,9 @@ export type UnavailableReason =
   | "gateway";
 
 /**
- * No complete response of a plant store. The message says what happened and where. Except for `refused`, `unknownHost`
- * and `insecure`, the plant may have been created. The create can be repeated in any case ("plantstore help contract").
+ * No complete response of a plant store. The message says what happened to the last attempt, and where. The plant may have been
+ * created, unless the only attempt was `refused`, `unknownHost` or `insecure`. The create can be repeated in any case ("plantstore
+ * help contract").
  */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";

@@ -1,4 +1,7 @@
 /** Lists and deletes plants over HTTP, with and without a program around the client. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   createClient,
@@ -8,6 +11,7 @@ import {
   StoppedError,
 } from "../../src/client.ts";
 import { openPool } from "../../src/client/http-pool.ts";
+import { openKeptConnection } from "../../src/client/http-request.ts";
 import { toCreateRequest } from "../../src/client/create-plant.ts";
 import { sendDeletion } from "../../src/client/delete-plants.ts";
 import { int64Max, int64Min, type NewPlant } from "../../src/core/plant.ts";
@@ -181,6 +185,29 @@ describe("delete", () => {
     expect(await sendDeletion(1n, options)).toMatchObject({ ok: true });
     expect(await sendDeletion(2n, options)).toMatchObject({ ok: true, gone: true });
     await pool.close();
+  });
+
+  it.each([
+    ["a pool", [2n, 3n], (url: string) => openPool(url, 16, 5000)],
+    ["a kept connection", [2n], openKeptConnection],
+  ])("counts a request of %s as sent, if it could not be sent again", async (_, ids, open) => {
+    const server = createServer(({ url, socket }, response) => {
+      if (url === "/plants/1") response.writeHead(204).end();
+      else {
+        server.close();
+        socket.destroy();
+      }
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const connections = open(url);
+    const request = toCreateRequest(url, testToken);
+    const options = { request, timeoutMs: 5000, retries: 0, post: connections.post };
+    expect(await sendDeletion(1n, options)).toMatchObject({ ok: true });
+    const failing = ids.map((id) => sendDeletion(id, options).catch((error: unknown) => error));
+    const failures = await Promise.all(failing);
+    await connections.close();
+    expect(failures).toMatchObject(ids.map(() => ({ reason: "lost" })));
   });
 
   it.each(["1", 1.5, 2 ** 53, undefined])("rejects the id %o", async (id) => {
