@@ -36,7 +36,7 @@ describe.each(["", "/v1"])("a server behind a Unix socket with the base path %j"
   it("has a URL that commands accept", async () => {
     await using server = await startSocketServer(basePath);
     expect(server.url).toBe(`unix:${socketPath}${basePath === "" ? "" : `:${basePath}`}`);
-    expect(await run(["ping"], server.url)).toExit(0, `${server.url} is ready\n`);
+    expect(await run(["ping"], server.url)).toExit(0, `✓ ${server.url} is ready\n`);
   });
 
   it("gets a single plant, many plants, large ones included, and no warning", async () => {

@@ -43,7 +43,7 @@ describe("a token that is typed", () => {
     const login = await startLogin(server.url);
     login.type(`${testToken}\r`);
     expect(await login.exitCode()).toBe(0);
-    expect(login.screen()).toContain(`Logged in to ${server.url} (now the default)`);
+    expect(login.screen()).toContain(`logged in to ${server.url}, which is now`);
     for (let end = 4; end <= testToken.length; end++) {
       expect(login.screen()).not.toContain(testToken.slice(end - 4, end));
     }
@@ -120,6 +120,6 @@ it("a token in a pipe is read without a message, and without a question on the t
   });
   const screen = await session.finished;
   expect(screen).not.toContain("reading the token");
-  expect(screen).toContain("Logged in to");
+  expect(screen).toContain("logged in to");
   expect(screen).not.toContain(question);
 });

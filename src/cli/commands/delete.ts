@@ -134,8 +134,9 @@ async function runDelete(run: Run): Promise<void> {
     const { message, hints, number } = error;
     throw new CommandError("someMissing", message, { cause: error, hints, number });
   }
-  if (deleted.count + gone.count > 0 || missing.count === 0) await terminal.note(toSummary());
-  if (missing.count > 0) throw toMissingError(missing, place, run);
+  if (missing.count === 0) return terminal.success(toSummary());
+  if (deleted.count + gone.count > 0) await terminal.note(toSummary());
+  throw toMissingError(missing, place, run);
 }
 
 async function* readBatches(

@@ -78,7 +78,7 @@ async function runLogin(run: Run): Promise<void> {
   }
   const work = (signal: AbortSignal) => logIn(options, run, signal);
   await interruptible(io, work, () => "nothing was saved");
-  await terminal.note(`Logged in to ${options.url} (now the default)`);
+  await terminal.success(`logged in to ${options.url}, which is now the default`);
   for (const variable of ["PLANTSTORE_TOKEN", "PLANTSTORE_TOKEN_FILE", "PLANTSTORE_URL"]) {
     if (io.env[variable]) await terminal.warning(`${variable} is set, and overrides saved values`);
   }
@@ -163,7 +163,7 @@ async function runLogout({ flags, io, terminal }: Run): Promise<void> {
   const before = readDefaultUrl(io)?.value;
   // The token that serve has saved needs no login. Repeating a logout must not remove it.
   const isLoggedOut = source === "the default" || savedBy === "serve";
-  await terminal.note(
+  await terminal.success(
     isLoggedOut
       ? "not logged in: nothing was removed"
       : await removeLogin(toEndpoint(url).origin, directory),

@@ -55,7 +55,7 @@ async function runPing(run: Run): Promise<void> {
   );
   if (json) await terminal.printLines([redactTokens(toReport(url, problem))]);
   if (problem !== undefined) throw problem;
-  await terminal.note(`${url} is ready`);
+  await terminal.success(`${url} is ready`);
 }
 
 /**

@@ -147,7 +147,7 @@ async function runList(run: Run): Promise<void> {
   const style = selectStyle({ json, csv }, io.stdout);
   // A pipe that left plants behind would mislead the command that reads it.
   const query = { ...filter, limit: limit ?? (style === "table" ? tableLimit : Infinity) };
-  const readPage = async (reader: PlantReader): Promise<void> => {
+  const printList = async (reader: PlantReader): Promise<void> => {
     if (count) return writeText(io.stdout, `${await reader.count(filter)}\n`);
     const last = await printRows(reader.readPages(query), plantRows, style, run);
     if (last === undefined && io.stderr.isTTY) return terminal.note("no plants");
@@ -159,7 +159,7 @@ async function runList(run: Run): Promise<void> {
       return terminal.note(...adviseCommand("More", next));
     }
   };
-  await readPlace(run, readPage, { isMany: true });
+  await readPlace(run, printList, { isMany: true });
 }
 
 async function runGet(run: Run): Promise<void> {

@@ -123,7 +123,7 @@ async function runTokenIssue(run: Run): Promise<void> {
     }
     if (!io.stderr.isTTY) return;
     const advice = io.stdout.isTTY ? ": save the token now; it is not shown again" : "";
-    await terminal.note(`issued ${describeToken(record)}${advice}`);
+    await terminal.success(`issued ${describeToken(record)}${advice}`);
   });
 }
 
@@ -147,7 +147,7 @@ async function runTokenRevoke(run: Run): Promise<void> {
     const nowMs = Date.now();
     const found = findOne(await store.listTokens(), operands[0] ?? "", nowMs, run);
     if (found.revokedAtMs !== undefined) {
-      await terminal.note(`${describeToken(found)} was revoked before`);
+      await terminal.success(`${describeToken(found)} was revoked before`);
       return found;
     }
     const { expiresAtMs = Number.POSITIVE_INFINITY } = found;
@@ -156,7 +156,7 @@ async function runTokenRevoke(run: Run): Promise<void> {
         ? { ...found, revokedAtMs: nowMs }
         : { ...found, expiresAtMs: Math.min(expiresAtMs, nowMs + delayMs) };
     await store.endToken(ended);
-    await terminal.note(describeEnd(ended, nowMs));
+    await terminal.success(describeEnd(ended, nowMs));
     return ended;
   });
   if (json) await terminal.printLines([JSON.stringify(toTokenReport(token))]);

@@ -52,13 +52,13 @@ export class Terminal {
     await this.note(...hints);
   }
 
-  /** Confirms on stderr that something was done. */
+  /** Says on stderr that the command has done its work. */
   async success(message: string): Promise<void> {
     const { success } = await this.loadPalette(this.#io.stderr);
     await this.#print(`${success("✓")} `, message);
   }
 
-  /** Prints lines on stderr, without the tokens in them. */
+  /** Prints lines on stderr that are no problem: a place, progress, a next step. Tokens in them are removed. */
   async note(...lines: readonly string[]): Promise<void> {
     for (const line of lines) await this.#print("", line);
   }

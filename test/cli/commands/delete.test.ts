@@ -19,7 +19,7 @@ describe("delete", () => {
   it.each(["--yes", "-y"])("deletes the plants with %s, and reports it on stderr", async (flag) => {
     const url = await createStore();
     const args = ["delete", `${int64Min}`, "2", "2", flag, "--store", url];
-    const message = `deleted 2 plants with the ids ${int64Min}, 2 from the store ${url}\n`;
+    const message = `✓ deleted 2 plants with the ids ${int64Min}, 2 from the store ${url}\n`;
     expect(await runCli(args)).toExit(0, message);
     expect(await listIds(url)).toEqual([1n, int64Max]);
   });
@@ -66,7 +66,7 @@ describe("delete", () => {
   it("asks on a terminal with the store and the ids, and deletes after a yes", async () => {
     const url = await createStore();
     const run = { terminals: allTerminals, stdin: "y\n", columns: 1000 };
-    const message = `Store: ${url}\nDelete 2 plants with the ids 1, 2 from the store ${url} permanently? [y/N] deleted 2 plants with the ids 1, 2 from the store ${url}\n`;
+    const message = `Store: ${url}\nDelete 2 plants with the ids 1, 2 from the store ${url} permanently? [y/N] \u001b[32m✓\u001b[39m deleted 2 plants with the ids 1, 2 from the store ${url}\n`;
     expect(await runCli(["delete", "1", "2", "--store", url], run)).toExit(0, message);
     expect(await listIds(url)).toEqual([int64Min, int64Max]);
   });
@@ -115,7 +115,7 @@ describe("delete", () => {
       const args = ["delete", "--yes", "-", "--json", "--store", url];
       expect(await runCli(args, { stdin })).toExit(
         0,
-        `deleted 3 plants with the ids 1, ${odd}, 2 from the store ${url}\n`,
+        `✓ deleted 3 plants with the ids 1, ${odd}, 2 from the store ${url}\n`,
         `{"id":1,"deleted":true}\n{"id":${odd},"deleted":true}\n{"id":2,"deleted":true}\n`,
       );
       expect(await listIds(url)).toEqual([int64Min, even, int64Max]);
@@ -130,7 +130,7 @@ describe("delete", () => {
 
     it("deletes nothing for empty input, with exit code 0", async () => {
       const url = await createStore();
-      const message = `warning: the input has no ids\nno plant was deleted from the store ${url}\n`;
+      const message = `warning: the input has no ids\n✓ no plant was deleted from the store ${url}\n`;
       expect(await runCli(["delete", "--yes", "-", "--store", url])).toExit(0, message);
     });
 

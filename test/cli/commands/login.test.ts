@@ -53,7 +53,7 @@ async function expectNothingSaved(url: string): Promise<void> {
 describe("login", () => {
   it("saves an accepted token for this user only, and its plant store becomes the default", async () => {
     await using server = await startServer({ basePath: "/v1" });
-    const message = `Logged in to ${server.url} (now the default)\n`;
+    const message = `✓ logged in to ${server.url}, which is now the default\n`;
     expect(await login(server.url, testToken)).toExit(0, message);
     expect(await server.store.list({ limit: 1 })).toEqual([]);
     const files = [toTokenFile(directory, new URL(server.url).origin), toSettingsFile(directory)];
@@ -321,7 +321,7 @@ describe("logout", () => {
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { login: "https://plants.example/v1" });
     const message =
-      "removed the token for https://plants.example from this machine; it is valid until it expires or is revoked\n" +
+      "✓ removed the token for https://plants.example from this machine; it is valid until it expires or is revoked\n" +
       "the default server is now http://127.0.0.1:7526\n" +
       "tokens are still saved for https://other.example\nRemove one:\n  plantstore logout --url https://other.example\n";
     expect(await run(["logout"])).toExit(0, message);
@@ -333,7 +333,7 @@ describe("logout", () => {
     await saveCredential(directory, { origin: "https://other.example", token: testToken });
     await saveSettings(directory, { login: "https://plants.example/v1" });
     const { stderr } = await run(["logout", "--url", "https://other.example"]);
-    expect(stderr).toMatch(/^removed the token for [^\n]*\nno token is saved on this machine\n$/);
+    expect(stderr).toMatch(/^✓ removed the token for [^\n]*\nno token is saved on this machine\n$/);
     expect(readSavedSettings(directory)).toEqual({ login: "https://plants.example/v1" });
   });
 
@@ -344,7 +344,7 @@ describe("logout", () => {
     await login(server.url, testToken);
     expect((await run(["logout"])).stderr).toContain(`removed the token for ${server.url}`);
     for (let round = 0; round < 2; round += 1) {
-      const message = `not logged in: nothing was removed\ntokens are still saved for ${local}\n`;
+      const message = `✓ not logged in: nothing was removed\ntokens are still saved for ${local}\n`;
       expect(await run(["logout"])).toExit(0, containing(message));
     }
     expect(readSavedToken(directory, local)).toBeDefined();
@@ -370,7 +370,7 @@ describe("logout", () => {
   });
 
   it("reports that there is no login, and warns about variables that are still set", async () => {
-    const message = `not logged in: nothing was removed
+    const message = `✓ not logged in: nothing was removed
 no token is saved on this machine
 warning: PLANTSTORE_TOKEN is still set
 `;

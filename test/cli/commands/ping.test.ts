@@ -24,7 +24,7 @@ const starting = json(503, '{"error":50301,"message":"the server is starting: tr
 describe("a single attempt", () => {
   it("exits with 0 if the server is ready, and needs no token", async () => {
     await using server = await startServer();
-    expect(await runCli(["ping", "--url", server.url])).toExit(0, `${server.url} is ready\n`);
+    expect(await runCli(["ping", "--url", server.url])).toExit(0, `✓ ${server.url} is ready\n`);
   });
 
   it("requests /readyz at the root, and creates at the base path, without a token", async () => {
@@ -116,7 +116,7 @@ describe("a single attempt", () => {
     ["a lost connection", (response) => void response.destroy()],
   ])("exits with 0 behind a proxy whose /readyz is %s", async (_what, respond) => {
     const { url } = await openScriptedServer(respond, noToken);
-    expect(await runCli(["ping", "--url", url])).toExit(0, `${url} is ready\n`);
+    expect(await runCli(["ping", "--url", url])).toExit(0, `✓ ${url} is ready\n`);
   });
 
   it.each([["--timeout"], ["--wait"]])(
@@ -139,7 +139,7 @@ describe("--wait", () => {
       noToken,
     );
     const run = await runCli(["ping", "--wait", "30s", "--url", url]);
-    expect(run).toExit(0, `waiting for ${url}\n${url} is ready\n`);
+    expect(run).toExit(0, `waiting for ${url}\n✓ ${url} is ready\n`);
     expect(requests).toHaveLength(5);
   });
 

@@ -68,7 +68,7 @@ describe("token issue", () => {
     const { stdout, stderr } = await runToken(["issue", "--name", "ci"], { terminals });
     const prefix = stdout.slice(0, 8);
     expect(stderr).toBe(
-      `Store: ${storeUrl}\nissued ci (${prefix}): save the token now; it is not shown again\n`,
+      `Store: ${storeUrl}\n\u001b[32m✓\u001b[39m issued ci (${prefix}): save the token now; it is not shown again\n`,
     );
   });
 
@@ -252,7 +252,7 @@ describe("token revoke", () => {
   ])("finds the token by %s, and changes no other token", async (_what, wanted) => {
     await addTokens({ name: "laptop" }, { name: "ci" }, { name: "ci 2" });
     const result = await runToken(["revoke", wanted]);
-    expect(result).toExit(0, "revoked ci (pst_0001): servers reject it within one second\n");
+    expect(result).toExit(0, "✓ revoked ci (pst_0001): servers reject it within one second\n");
     expect(await revoked()).toEqual(["ci"]);
   });
 
@@ -260,7 +260,7 @@ describe("token revoke", () => {
     const token = "a-token-of-my-own-that-leaked";
     await addTokens({ name: "laptop" }, { name: "ci", digest: digestToken(token), prefix: "" });
     const { stderr } = await runToken(["revoke", token]);
-    expect(stderr).toBe("revoked ci: servers reject it within one second\n");
+    expect(stderr).toBe("✓ revoked ci: servers reject it within one second\n");
     expect(await revoked()).toEqual(["ci"]);
   });
 
@@ -270,7 +270,7 @@ describe("token revoke", () => {
       await addTokens({ name: "ci", revokedAtMs: 5 });
       const before = await readTokens();
       const result = await runToken(["revoke", "ci", ...flags]);
-      expect(result).toExit(0, "ci (pst_0000) was revoked before\n");
+      expect(result).toExit(0, "✓ ci (pst_0000) was revoked before\n");
       expect(await readTokens()).toEqual(before);
     },
   );
@@ -314,7 +314,7 @@ describe("token revoke --in", () => {
     await addTokens({ name: "ci" }, { name: "ci" });
     const startMs = Date.now();
     const result = await runToken(["revoke", "pst_0000", "--in", "24h"]);
-    expect(result).toExit(0, /^ci \(pst_0000\) is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n$/);
+    expect(result).toExit(0, /^✓ ci \(pst_0000\) is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\n$/);
     const [first, second] = await readTokens();
     expect(first?.revokedAtMs).toBeUndefined();
     expect(first?.expiresAtMs).toBeGreaterThanOrEqual(startMs + dayMs);
@@ -327,9 +327,9 @@ describe("token revoke --in", () => {
     await addTokens({ name: "ci", expiresAtMs }, { name: "old", expiresAtMs: 5 });
     const { stderr } = await runToken(["revoke", "ci", "--in", "30d"]);
     const minute = new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ");
-    expect(stderr).toBe(`ci (pst_0000) is valid until ${minute} UTC\n`);
+    expect(stderr).toBe(`✓ ci (pst_0000) is valid until ${minute} UTC\n`);
     const old = await runToken(["revoke", "old", "--in", "30d"]);
-    expect(old.stderr).toBe("old (pst_0001) expired before\n");
+    expect(old.stderr).toBe("✓ old (pst_0001) expired before\n");
     expect((await readTokens()).map((token) => token.expiresAtMs)).toEqual([expiresAtMs, 5]);
   });
 

@@ -101,7 +101,9 @@ export class RecordReport {
     const dryRun = options.isDryRun ? "; nothing was sent" : "";
     const isNews = isEarly || (dryRun !== "" && options.isQuiet !== true);
     if (isWatched || isNews || this.tally.missing > 0) {
-      await terminal.note(this.tally.describeEnd(io.nowMs(), isEarly) + dryRun);
+      const summary = this.tally.describeEnd(io.nowMs(), isEarly) + dryRun;
+      if (isEarly || this.tally.missing > 0) await terminal.note(summary);
+      else await terminal.success(summary);
     }
   }
 
