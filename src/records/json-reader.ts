@@ -79,7 +79,11 @@ class JsonFormat implements RecordFormat {
     }
   }
 
-  /** Decides the layout. @returns false if more bytes are needed */
+  /**
+   * Decides the layout. A first value over the limit is not kept, and so never counts as a line.
+   *
+   * @returns false if more bytes are needed
+   */
   #decide(input: InputBytes): boolean {
     const first = input.skipBlanks();
     if (first === undefined) return false;
@@ -87,7 +91,10 @@ class JsonFormat implements RecordFormat {
     if (end === undefined && !input.isOverLimit()) return false;
     const line = input.bytes.subarray(input.start, end);
     if (first !== leftBrace) assertNoTable(line, this.#source);
-    const isLine = end !== undefined && !(inspectNewPlant(line) instanceof RequestError);
+    const isLine =
+      end !== undefined &&
+      !input.isOverLimit(end) &&
+      !(inspectNewPlant(line) instanceof RequestError);
     this.#layout = isLine && first !== leftBracket ? "lines" : "values";
     input.at = input.start;
     this.#isInValue = false;

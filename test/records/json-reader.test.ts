@@ -218,14 +218,17 @@ describe("the first malformed byte ends values that are not on lines", () => {
   it("whatever it is, however the input is split", () => {
     const part = fc.constantFrom(a, prettyA, '{"é":1}', '"ü"', "[", "]", ",", " ", "\n", "🌱", "1");
     const pieceSizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
+    const maxBytes = fc.constantFrom(10, 20, 1000);
     fc.assert(
-      fc.property(fc.array(part), pieceSizes, (parts, sizes) => {
+      fc.property(fc.array(part), pieceSizes, maxBytes, (parts, sizes, max) => {
         const outcomeOf = ({ records, error }: ReturnType<typeof readInput>) => ({
           texts: records.map(({ line, bytes }) => `${line} ${Buffer.from(bytes).toString()}`),
           error,
         });
         const input = parts.join("");
-        expect(outcomeOf(readInput(input, sizes))).toEqual(outcomeOf(readInput(input)));
+        expect(outcomeOf(readInput(input, sizes, createReader(max)))).toEqual(
+          outcomeOf(readInput(input, undefined, createReader(max))),
+        );
       }),
       { numRuns: 1000 },
     );
@@ -324,8 +327,10 @@ describe("a record that is too large", () => {
 
   it("can be the first one", () => {
     for (const first of [large, largeOnLines]) {
-      const { records } = readInput(`${first}\n${prettyA}\n`, [10], createReader(100));
-      expect(records.map(errorOf)).toEqual([41300, undefined]);
+      for (const sizes of [[10], undefined]) {
+        const { records } = readInput(`${first}\n${prettyA}\n`, sizes, createReader(100));
+        expect(records.map(errorOf)).toEqual([41300, undefined]);
+      }
     }
   });
 
