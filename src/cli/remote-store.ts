@@ -1,19 +1,14 @@
 /** The plants of a server, for `list`, `get`, `export` and `delete`. */
-import {
-  type CreateRequest,
-  type Retry,
-  type SendPlantOptions,
-  toCreateRequest,
-} from "../client/create-plant.ts";
+import { type Retry, type SendPlantOptions, toCreateRequest } from "../client/create-plant.ts";
 import type { Deletion } from "../client/delete-plants.ts";
 import { listPage, listPages, maxPagePlants } from "../client/list-plants.ts";
-import { type ClientConnections, openKeptConnection } from "../client/http-request.ts";
 import { mapInOrder } from "../client/map-in-order.ts";
 import { PageTooLargeError, StoppedError } from "../client/results.ts";
 import { operations } from "../core/contract.ts";
 import { errorTable } from "../core/errors.ts";
 import { int64Min, type NewPlant } from "../core/plant.ts";
 import { type PlantFilter, type PlantQuery, useAndClose } from "../core/store.ts";
+import { openTransport } from "../library/transport.ts";
 import { CommandError, type ExitCodeName, UsageError } from "./command-error.ts";
 import {
   describeUnavailable,
@@ -129,17 +124,6 @@ export interface ServerWork {
   readonly signal?: AbortSignal;
 }
 
-/** Opens one connection, or a pool for several requests at a time: undici takes 20 ms to load. */
-async function openConnections(
-  { url, ca }: CreateRequest,
-  concurrency: number,
-  timeoutMs: number,
-): Promise<ClientConnections> {
-  if (concurrency === 1) return openKeptConnection(url);
-  const { openPool } = await import("../client/http-pool.ts");
-  return openPool(url, concurrency, timeoutMs, ca);
-}
-
 /** Exit codes of a place that does not work, after which the user may have meant the store of this machine. */
 const placeExits: readonly ExitCodeName[] = ["tokenRejected", "unavailable", "noPlantStore"];
 
@@ -167,7 +151,7 @@ export async function useServer<T>(
     found = await findToken(tokenFile, url, io, reading);
     await warnAboutPlaintext(url, terminal);
     const request = toCreateRequest(url, found.token, ca);
-    const connections = await openConnections(request, concurrency, timeoutMs);
+    const connections = await openTransport(undefined, request, { concurrency, timeoutMs });
     const post = await selectPost(options, terminal, connections.post);
     const sendOptions = { request, timeoutMs, retries, post, signal };
     return await useAndClose(connections, () =>
