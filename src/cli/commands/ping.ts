@@ -43,13 +43,13 @@ async function runPing(run: Run): Promise<void> {
       async () => {
         const post = await selectPost(options, terminal);
         let ca = await findAuthorities(options, io, signal);
-        const toRequest = async (): Promise<CheckTokenOptions> => {
+        const prepareAttempt = async (): Promise<CheckTokenOptions> => {
           const { value = url } = readOption(pingOptions.url, flags["url"], io);
           if (value !== url) ca = await findAuthorities({ ...options, url: value }, io, signal);
           url = value;
           return { baseUrl: url, ca, timeoutMs, post, signal };
         };
-        return waitUntilReady(toRequest, options.waitMs, run);
+        return waitUntilReady(prepareAttempt, options.waitMs, run);
       },
     ),
   );
@@ -59,11 +59,11 @@ async function runPing(run: Run): Promise<void> {
 }
 
 /**
- * @param toRequest called for each attempt, because the first server on this machine saves its URL when it starts
+ * @param prepareAttempt called for each attempt, because the first server on this machine saves its URL when it starts
  * @returns the problem of the last attempt; undefined once the plant store is ready
  */
 async function waitUntilReady(
-  toRequest: () => Promise<CheckTokenOptions>,
+  prepareAttempt: () => Promise<CheckTokenOptions>,
   waitMs: number,
   run: Run,
 ): Promise<CommandError | undefined> {
@@ -72,7 +72,7 @@ async function waitUntilReady(
   const endMs = nowMs() + waitMs;
   let isAnnounced = terminal.showsProgress;
   for (;;) {
-    const request = await toRequest();
+    const request = await prepareAttempt();
     const { baseUrl, timeoutMs, signal } = request;
     // The time of --wait also ends an attempt that gets no response.
     const limitMs = waitMs > 0 ? Math.max(lastAttemptMs, Math.ceil(endMs - nowMs())) : timeoutMs;
