@@ -55,6 +55,9 @@ export class Interruption extends CommandError {
   }
 }
 
+/** Follows a failure after which the store may have the plant. */
+export const createDoubt = "the plant may or may not exist; you can run the command again";
+
 const maxEndMs = 3000;
 
 /**

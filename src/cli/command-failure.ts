@@ -18,6 +18,7 @@ import { isError, quoteInput, toShellWord, toSystemReason } from "../core/messag
 import {
   adviseCommand,
   CommandError,
+  createDoubt,
   type ExitCodeName,
   exitCodes,
   Interruption,
@@ -135,7 +136,7 @@ interface Advice {
 function toAdvice(
   { reason, url, detail }: UnavailableError,
   source: UrlSource,
-  doubt = "the plant may or may not exist; the same command can be repeated",
+  doubt = createDoubt,
 ): Advice {
   const checkUrl = adviseUrl(toEndpoint(url).origin, source);
   switch (reason) {

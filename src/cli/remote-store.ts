@@ -175,7 +175,7 @@ function toServerError(failure: unknown, context: ErrorContext): unknown {
     return new CommandError("internal", failure.message, { cause: failure });
   }
   if (!(failure instanceof StoppedError)) {
-    return toCommandError(failure, source, "the same command can be repeated");
+    return toCommandError(failure, source, "you can run the command again");
   }
   const { cause } = failure;
   const { error: number } = cause.error;

@@ -33,7 +33,7 @@ terminal.`,
 export const verifyCommand: CommandBody = {
   description: `Checks every page of a backup and every plant in it, and changes nothing. The file
 may be read-only, or a store that servers use. In the log of a store (FILE-wal), it can't
-tell damage from a commit that a crash interrupted: what follows is not found.
+tell damage from a commit that a crash interrupted, and checks nothing after it.
 
 On standard output: the file, the numbers of plants and tokens, and the version of the
 store, as JSON unless it is a terminal.`,

@@ -21,12 +21,12 @@ import { canAsk, confirm } from "../terminal/prompts.ts";
 
 export const deleteCommand: CommandBody = {
   description: `Deletes the plants with the given ids durably, and names the unknown ids at the
-end. It asks on a terminal; elsewhere, it needs --yes. The ids may be created again.
+end. It asks on a terminal; elsewhere, it needs --yes. You can use the ids again.
 "plantstore help storage" says what remains on the disk.
 
 Acts on the store of this machine, or on the plant store of --url, PLANTSTORE_URL or
-the last login: see "plantstore help configuration". Without a terminal, a login does
-not decide.
+the last login: see "plantstore help configuration". Without a terminal, it ignores
+a login.
 
 With - instead of ids, it reads one id per line from standard input, or JSON or a table
 with an id, as create, list and export print them. It deletes them in batches of 1000: an

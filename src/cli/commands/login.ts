@@ -56,9 +56,8 @@ works, without creating a plant.`,
 
 export const logoutCommand: CommandBody = {
   description: `Removes the last login from this machine, or the one to --url, with its token and
-certificates. The server that "plantstore serve" saved is the default again. Repeating
-it has no effect. The token stays valid until it expires or is revoked with "plantstore
-token revoke".`,
+certificates. The server that "plantstore serve" saved is the default again. The token
+stays valid until it expires, or until "plantstore token revoke" revokes it.`,
   options: urlOption,
   examples: ["plantstore logout", "plantstore logout --url https://plants.example.org/v1"],
   environment: configDirectory,

@@ -75,9 +75,9 @@ export const exportCommand: CommandBody = {
   description: `Prints all plants in the order of their ids, as one line of JSON per plant or as
 CSV.
 
-Every plant that was acknowledged before the export starts is printed, each id once.
-Plants that are created, replaced or deleted during the export may be printed as they
-were before or after it. A failure prints the command that appends the rest.
+Includes every plant that was acknowledged before the export starts, each id once.
+If others change a plant meanwhile, you get it as it was before or after. A failure
+prints the command that appends the rest.
 
 ${placeSentence}`,
   options: { ...exportOptions, ...targetOptions },

@@ -19,6 +19,7 @@ import { toDelimiter } from "../../../records/table-reader.ts";
 import {
   adviseCommand,
   CommandError,
+  createDoubt,
   exitCodes,
   Interruption,
   toExitName,
@@ -188,8 +189,7 @@ async function endOne(
   const known = record === undefined ? toLocalResult(readNewPlant(new Uint8Array())) : result;
   const reported = response === undefined ? known : toItemResult(response);
   if (reported === undefined) {
-    const doubt = "the plant may or may not exist; the same command can be repeated";
-    throw new Interruption(signal ?? "SIGINT", doubt);
+    throw new Interruption(signal ?? "SIGINT", createDoubt);
   }
   if (record !== undefined) await report.warn(record);
   const isSent = record !== undefined && isSendable(record.plant);

@@ -2,7 +2,13 @@
 import { type CreateRequest, toCreateRequest } from "../../../client/create-plant.ts";
 import { toTraceId } from "../../../core/contract.ts";
 import { quoteInput } from "../../../core/messages.ts";
-import { CommandError, Interruption, toExitName, UsageError } from "../../command-error.ts";
+import {
+  CommandError,
+  createDoubt,
+  Interruption,
+  toExitName,
+  UsageError,
+} from "../../command-error.ts";
 import type { Run } from "../../command.ts";
 import type { TokenOrigin } from "../../config/saved-tokens.ts";
 import { findToken, type FoundToken } from "../../config/token-source.ts";
@@ -66,8 +72,7 @@ export class CreateRun {
       this.stoppedBy = signal;
       this.endSending();
     } else if (this.inDoubt === "one") {
-      const advice = "the plant may or may not exist; the same command can be repeated";
-      this.#abort.abort(new Interruption(signal, advice));
+      this.#abort.abort(new Interruption(signal, createDoubt));
     } else {
       const message = `stopped by ${signal} before anything was sent`;
       this.#abort.abort(new CommandError(toExitName(signal), message));

@@ -230,13 +230,13 @@ describe("an unavailable plant store", () => {
   it("without a response within --timeout leaves the result unknown", async () => {
     const args = ["--timeout", "0.2", "--retry", "0"];
     const { url, ...result } = await createWith(() => {}, {}, args);
-    const problem = `error: no complete response from ${url} (waited 0.2 s): the plant may or may not exist; the same command can be repeated; a higher --timeout waits longer\n`;
+    const problem = `error: no complete response from ${url} (waited 0.2 s): the plant may or may not exist; you can run the command again; a higher --timeout waits longer\n`;
     expect(result).toExit(6, problem);
   });
 
   it("behind a proxy leaves the result unknown, and the exit code is 6", async () => {
     const { url, ...result } = await createWith(json(503, "<h1>"), {}, ["--retry", "0"]);
-    const problem = `error: a proxy at ${url} responded instead of the plant store (status 503): the plant may or may not exist; the same command can be repeated\n`;
+    const problem = `error: a proxy at ${url} responded instead of the plant store (status 503): the plant may or may not exist; you can run the command again\n`;
     expect(result).toExit(6, problem);
   });
 
@@ -285,7 +285,7 @@ describe("a signal during a create", () => {
   ] as const)("%s reports that the result is unknown, and exits with %i", async (signal, code) => {
     const server = await openScriptedServer(() => run.signal(signal));
     const run = startCli(["create", ...fern], { server });
-    const problem = `error: stopped by ${signal}: the plant may or may not exist; the same command can be repeated\n`;
+    const problem = `error: stopped by ${signal}: the plant may or may not exist; you can run the command again\n`;
     expect(await run.finished).toExit(code, problem);
     expect(server.requests).toHaveLength(1);
     expect(run.signal(signal), "no handler remains").toBe(false);
