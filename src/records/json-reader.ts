@@ -46,6 +46,8 @@ class JsonFormat implements RecordFormat {
   isCollection = false;
   readonly #source: InputSource;
   #layout: "unknown" | "lines" | "values";
+  /** True once the first value has ended, while it is open what else its line has. */
+  #hasFirstEnded = false;
   /** Undefined outside arrays. */
   #expected: Expected | undefined;
   #arrayLine = 0;
@@ -105,17 +107,18 @@ class JsonFormat implements RecordFormat {
   #findFirstEnd(input: InputBytes, first: number): number | undefined {
     if (first === leftBracket) return input.start;
     if (first !== leftBrace) return input.findLineEnd();
-    const end = this.#findValueEnd(input);
+    if (!this.#hasFirstEnded) {
+      const end = this.#findValueEnd(input);
+      if (end === undefined) return undefined;
+      if (input.bytes.subarray(input.start, end).includes(lineFeed)) return input.start;
+      this.#hasFirstEnded = true;
+      input.at = end;
+    }
     const { bytes, start } = input;
-    if (end === undefined || bytes.subarray(start, end).includes(lineFeed)) return end && start;
-    let after = end;
-    while (after < bytes.length && bytes[after] !== lineFeed && isBlank(bytes[after] ?? 0)) after++;
-    if (after < bytes.length) return bytes[after] === lineFeed ? after : start;
-    if (input.isEnded) return after;
-    // The last bracket is scanned again with the bytes after it.
-    input.at = end - 1;
-    this.#depth = 1;
-    return undefined;
+    const next = (): number | undefined => bytes[input.at];
+    while (next() !== lineFeed && isBlank(next() ?? 0)) input.at++;
+    if (next() === undefined) return input.isEnded ? input.at : undefined;
+    return next() === lineFeed ? input.at : start;
   }
 
   #nextValue(input: InputBytes): PlantRecord | undefined {

@@ -334,6 +334,13 @@ describe("a record that is too large", () => {
     }
   });
 
+  it("is not one that has more blanks behind it than the limit", () => {
+    const reader = createReader(100);
+    const pieces = [a, ...Array<string>(11).fill(" ".repeat(10))];
+    const records = pieces.flatMap((piece) => [...reader.push(Buffer.from(piece))]);
+    expect(records.map(({ content }) => content.id)).toEqual([1n]);
+  });
+
   it("has a message with the limit", () => {
     const [record] = readInput(large, [10], createReader(100)).records;
     expect(record?.content.plant).toMatchObject({
