@@ -27,10 +27,14 @@ export const operations = {
 /** The name of a row of {@link operations}; metrics use it too. */
 export type OperationId = keyof typeof operations;
 
+type OperationWithNeeds = {
+  [Id in OperationId]: (typeof operations)[Id] extends { needs: string } ? Id : never;
+}[OperationId];
+
 export const contractOperations = {
   create: ["create"],
   all: ["create", "list", "delete"],
-} as const;
+} as const satisfies Record<OperationSet, readonly OperationWithNeeds[]>;
 
 export type ContractOperationId = (typeof contractOperations)["all"][number];
 

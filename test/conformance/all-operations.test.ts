@@ -1,7 +1,11 @@
 /** A server with all operations keeps the rules of each, and one without them breaks each rule about them. */
-import { expect, it } from "vitest";
-import { contractOperations, operations } from "../../src/core/contract.ts";
-import { statusModes } from "../../src/core/errors.ts";
+import { describe, expect, it } from "vitest";
+import {
+  type ContractOperationId,
+  contractOperations,
+  operations,
+} from "../../src/core/contract.ts";
+import { type ErrorRow, errorTable, statusModes } from "../../src/core/errors.ts";
 import { startServer } from "../helpers/plant-server.ts";
 import type { PlantServerOptions } from "../../src/server/server.ts";
 import type { Rule } from "./rule.ts";
@@ -37,21 +41,39 @@ it("a server with all operations breaks exactly the rules of one that only creat
   expect(await findProblems(ofCreate, { operations: "all" })).toHaveLength(ofCreate.length);
 });
 
-it("each operation has a rule that it succeeds", () => {
-  const sent = listRules("all").flatMap(({ exchanges }) =>
-    exchanges.flatMap(({ send, receive }) => {
-      const succeeds = [receive].flat().some(({ status }) => status === 200 || status === 204);
-      const requests = [send].flat().filter((step) => typeof step === "object" && "method" in step);
-      return succeeds ? requests.map(({ method, target }) => `${method} ${target}`) : [];
-    }),
+/** The requests of all rules, each with the response that a rule expects. */
+const expectations = listRules("all").flatMap(({ exchanges }) =>
+  exchanges.flatMap(({ send, receive }) => {
+    const requests = [send].flat().filter((step) => typeof step === "object" && "method" in step);
+    const responses = [receive].flat();
+    return requests.map(({ method, target }, index) => ({
+      line: `${method} ${target}`,
+      response: responses.length === requests.length ? responses[index] : undefined,
+    }));
+  }),
+);
+
+function findExpectations(id: ContractOperationId) {
+  const { method, path } = operations[id];
+  const pattern = new RegExp(`^${method} \\$BASE${path.replaceAll(/\{\w+\}/g, "[^/]+")}(?:\\?|$)`);
+  return expectations.flatMap(({ line, response }) =>
+    response !== undefined && pattern.test(line) ? [response] : [],
   );
-  for (const id of contractOperations.all) {
-    const { method, path } = operations[id];
-    const pattern = new RegExp(
-      `^${method} \\$BASE${path.replaceAll(/\{\w+\}/g, "[^/]+")}(?:\\?|$)`,
+}
+
+describe.each(contractOperations.all)("the operation %s", (id) => {
+  it("has a rule that it succeeds", () => {
+    const statuses = findExpectations(id).map(({ status }) => status);
+    expect(statuses.some((status) => status === 200 || status === 204)).toBe(true);
+  });
+
+  it("is named by the row of each error that its rules expect", () => {
+    const rows = findExpectations(id).flatMap(({ error }): readonly ErrorRow[] =>
+      error === undefined ? [] : [errorTable[error]],
     );
-    expect(sent.filter((line) => pattern.test(line)).length, id).toBeGreaterThan(0);
-  }
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.filter(({ only }) => only?.includes(id) === false)).toEqual([]);
+  });
 });
 
 it("each rule has a unique name", () => {

@@ -339,7 +339,7 @@ export const tokenIssueOptions = {
     type: lifetime,
     shownDefault: "never",
   }),
-  allow: option("--allow <operations>", "What it may do: some of create,list,delete", {
+  allow: option("--allow <operations>", `What it may do: some of ${operationList.choices.join()}`, {
     type: operationList,
     shownDefault: "all",
   }),

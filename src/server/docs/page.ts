@@ -1,9 +1,9 @@
 /** Responds with the documentation page: one file that loads nothing else. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { operations } from "../../core/contract.ts";
+import { contractOperations, operations } from "../../core/contract.ts";
 import { type ErrorKind, errorTable, listErrorKinds } from "../../core/errors.ts";
-import { toShellWord } from "../../core/messages.ts";
+import { joinWords, toShellWord } from "../../core/messages.ts";
 import { type DescribedServer, toSchema } from "../../core/openapi.ts";
 import {
   type AllMembers,
@@ -90,7 +90,9 @@ function toPage(server: PageServer): string {
         ? "whoever started the server"
         : "the server's operator for one, or run <code>plantstore token issue</code> on the server",
     durability: storeKind === "memory" ? "in memory, until the server stops" : "durably",
-    operationCount: hasAll ? "operations to create, list and delete plants" : "one operation",
+    operationCount: hasAll
+      ? `operations to ${joinWords(contractOperations.all)} plants`
+      : "one operation",
     call: hasAll ? "request" : "create",
     orReplaced: onConflict === "replace" ? ", or <code>replaced</code>" : "",
     target: toHtml(`${basePath}${operations.create.path}`.slice(1)),

@@ -3,7 +3,8 @@ import { realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { attempt } from "../../../core/attempt.ts";
 import { isLoopback } from "../../../core/base-url.ts";
-import { escapeUnprintable, toShellWord } from "../../../core/messages.ts";
+import { contractOperations } from "../../../core/contract.ts";
+import { escapeUnprintable, joinWords, toShellWord } from "../../../core/messages.ts";
 import { limitOptions } from "../../../library/store-options.ts";
 import type { SeedTally } from "../../../library/seed.ts";
 import { parseStoreUrl } from "../../../store/store-url.ts";
@@ -111,7 +112,9 @@ function toRows(
     const { created, unchanged, replaced } = seeded;
     add("Seeds", `created ${created}, unchanged ${unchanged}, replaced ${replaced}`);
   }
-  if (operations === "all") add("Serves", "create, list and delete (--operations all)");
+  if (operations === "all") {
+    add("Serves", `${joinWords(contractOperations.all)} (--operations all)`);
+  }
   if (statusMode === "http") {
     add("Status", "the first three digits of the error number (--status-mode http)");
   }
