@@ -75,7 +75,9 @@ function findTableDelimiter(start: Buffer): string | undefined {
 /** Parses a record that is no object with an id. */
 function parseId({ line, bytes, content: { plant, isMalformed } }: PlantRecord): bigint {
   const text = new TextDecoder().decode(bytes).trim();
-  if (isMalformed && text.startsWith("{") && "message" in plant) {
+  // Nothing is kept of a line over the limit.
+  const isTooLarge = text === "";
+  if ((isTooLarge || (isMalformed && text.startsWith("{"))) && "message" in plant) {
     throw new CommandError("usage", `line ${line}: ${plant.message}`);
   }
   return parseText(`line ${line}: the id`, text, plantId);
@@ -96,7 +98,8 @@ export class IdList {
   /** Such as `ids 7, 8`. */
   describe(): string {
     const noun = this.count === 1 ? "id" : "ids";
-    const more = this.count > maxNamed ? ` and ${this.count - maxNamed} more` : "";
+    const more =
+      this.count > maxNamed ? ` and ${(this.count - maxNamed).toLocaleString("en")} more` : "";
     return `${noun} ${this.#named.join(", ")}${more}`;
   }
 }

@@ -41,6 +41,12 @@ describe("get -", () => {
     expect(result).toExit(2, containing(`error: line ${line}: the id must be an integer `));
     expect(result.stderr).toContain(`(got "${got}`);
   });
+
+  it("rejects a line over the limit for its length, which is why nothing of it is quoted", async () => {
+    const stdin = "1".repeat(64 * 1024 * 1024 + 1);
+    const result = await runCli(["get", "-", "--store", await createSqliteStore([])], { stdin });
+    expect(result).toExit(2, containing("error: line 1: the plant has more than 67108864 bytes"));
+  });
 });
 
 it("delete deletes the plants of a table that list prints", async () => {
