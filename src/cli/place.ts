@@ -96,8 +96,8 @@ export function toRunLine({ command, operands }: Run, flags: Flags): string {
   return [line, ...operands.map(toShellWord)].join(" ");
 }
 
-/** Without the password of a store. The environment has it for every command. */
-function toShownFlags({ store, ...flags }: Flags): Flags {
+/** Flags to paste: without the password of a store. A store of the environment needs no flag. */
+export function toShownFlags({ store, ...flags }: Flags): Flags {
   const { type } = storeOption.store;
   return { ...flags, store: store && type.format(type.parse(store)) };
 }

@@ -1,4 +1,4 @@
-/** How commands reach a server: the certificates that they trust, and the warning about an unencrypted connection. */
+/** How commands reach a server: which certificates they trust, what -v shows, and the warning about plain HTTP. */
 import { resolve } from "node:path";
 import { type Post, post } from "../client/http-request.ts";
 import { isLocalUrl, toEndpoint } from "../core/base-url.ts";
@@ -35,7 +35,7 @@ export async function readAuthorities(
   const { certificates } = await import("../library/transport.ts");
   const { readBytes } = await import("./input.ts");
   const name = `the file of certificates ${path}`;
-  // Standard input may be the token, or have plants: `-` is a file here.
+  // `-` is a file here: standard input may be the token, or plants.
   const bytes = await readBytes(resolve(path), name, maxCertificatesBytes, io, signal);
   return parseText(name, new TextDecoder().decode(bytes), certificates);
 }
@@ -49,7 +49,7 @@ export async function selectPost(
   return isVerbose ? (await import("./request-trace.ts")).tracePost(send, terminal) : send;
 }
 
-/** The warning for a URL that tokens are sent to; undefined without a risk. */
+/** The warning for a URL to which a token would be sent in the clear; undefined without that risk. */
 export function describePlaintext(baseUrl: string): string | undefined {
   if (baseUrl.startsWith("https:") || isLocalUrl(baseUrl)) return undefined;
   return `sending the token to ${baseUrl} unencrypted; use https on untrusted networks`;

@@ -1,4 +1,4 @@
-/** Opens a store itself, without a server, to read or change it. */
+/** How commands open a store themselves, without a server. */
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { attempt } from "../core/attempt.ts";
@@ -12,16 +12,17 @@ import { findDataDirectory } from "./config/saved-settings.ts";
 import type { Io } from "./io.ts";
 import { storeOption } from "./options/local.ts";
 import { readOptions, toCommandLine } from "./options/values.ts";
+import { toShownFlags } from "./place.ts";
 
 type StoreRun = Pick<Run, "command" | "flags" | "io" | "terminal">;
 
-/** Names the store of a command, opens it, reads from it, and always closes it. */
+/** Names the store on a terminal, opens it to read, and closes it afterwards. */
 export function readStore<T>(run: StoreRun, read: (store: StoreReader) => Promise<T>): Promise<T> {
   const onWarning = (message: string): void => void run.terminal.warning(message);
   return useStore(run, async (url) => parseStoreUrl(url).openReader({ onWarning }), read);
 }
 
-/** Names the store of a command, opens it if it exists, changes it, and always closes it. */
+/** As {@link readStore}, for a change. A store that does not exist is not created. */
 export function changeStore<T>(
   run: StoreRun,
   change: (store: PlantStore) => Promise<T>,
@@ -34,9 +35,7 @@ export function changeStore<T>(
   return useStore(run, openExisting, change);
 }
 
-/**
- * Asserts that this user may change the file of a store, if it exists. SQLite reports some cases as an error of the disk.
- */
+/** Asserts that this user may change the file of a store, if it exists: SQLite calls some of these cases errors of the disk. */
 export function assertWritable(url: string): void {
   const { path } = parseStoreUrl(url);
   if (path === undefined || !existsSync(path)) return;
@@ -58,7 +57,7 @@ async function useStore<Store extends Pick<PlantStore, "close">, T>(
   return useAndClose(await openUrl(url), work);
 }
 
-/** Asserts that a store in the data directory exists: its path is right, but `serve` has not created it. */
+/** Asserts that a store in the data directory exists. Without a typing error in its path, only `serve` is missing. */
 async function assertStarted(url: string, { command, io }: StoreRun): Promise<void> {
   const location = parseStoreUrl(url);
   if (findDefaultDirectory(url, io) === undefined) return;
@@ -68,13 +67,12 @@ async function assertStarted(url: string, { command, io }: StoreRun): Promise<vo
   throw new CommandError("usage", `no store at ${location.path} yet`, { hints });
 }
 
-/** A command line for the store of a run, without its password. The environment names it for every command. */
-export function toStoreCommand(command: string, { flags: { store } }: Pick<Run, "flags">): string {
-  const { type } = storeOption.store;
-  return toCommandLine(command, storeOption, { store: store && type.format(type.parse(store)) });
+/** A command line for the same store. */
+export function toStoreCommand(command: string, { flags }: Pick<Run, "flags">): string {
+  return toCommandLine(command, storeOption, toShownFlags(flags));
 }
 
-/** Creates the data directory if a store is in it. */
+/** Creates the data directory, if the store is in it. */
 export function makeDefaultDirectory(url: string, io: Io): void {
   const directory = findDefaultDirectory(url, io);
   if (directory === undefined) return;

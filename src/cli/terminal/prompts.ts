@@ -19,18 +19,18 @@ export async function confirm(question: string, io: Io, signal: AbortSignal): Pr
   const iterator: AsyncIterator<string, undefined, undefined> = lines[Symbol.asyncIterator]();
   const { done, value = "" } = await iterator.next();
   lines.close();
-  // The cursor is still behind the question. A signal has moved it.
+  // After Ctrl-D, the cursor is still behind the question. A signal has moved it already.
   if (done && !signal.aborted) await writeText(io.stderr, "\n");
   signal.throwIfAborted();
   return /^\s*y(?:es)?\s*$/i.test(value);
 }
 
-/** Prints a question and reads a line. The terminal shows typed text again afterwards, even after an error. */
+/** Asks for a line that the terminal does not show. It shows typed text again afterwards, even after an error. */
 export async function askSecret(question: string, io: Io, signal: AbortSignal): Promise<string> {
   const screen = [io.stderr, io.stdout].find(({ isTTY }) => isTTY) ?? io.stderr;
   const prompt = redactTokens(question);
   signal.throwIfAborted();
-  // Before the question, so that the echo is off when the user types. The output discards it.
+  // Before the question: the echo has to be off when the user types. What readline shows is discarded.
   const lines = createInterface({
     input: io.stdin,
     output: new Writable({ write: (_chunk, _encoding, done) => done() }),
@@ -39,8 +39,8 @@ export async function askSecret(question: string, io: Io, signal: AbortSignal): 
   });
   const line = new Promise<string>((resolve, reject) => {
     lines.once("line", resolve);
-    // After Ctrl-Z readline stays paused, and the process would end. The user starts again, because nothing shows the
-    // text before.
+    // After Ctrl-Z readline stays paused, and the process would end. The line begins again: the user can't see what was
+    // typed before.
     lines.on("SIGCONT", () => {
       lines.write(null, { ctrl: true, name: "e" });
       lines.write(null, { ctrl: true, name: "u" });
