@@ -110,7 +110,7 @@ describe("a worker of node:cluster", () => {
       const cluster = require("node:cluster");
       cluster.setupPrimary({ exec: "${fileURLToPath(binary)}", args: ${JSON.stringify(args)}, execArgv: [], silent: true });
       const worker = cluster.fork();
-      const limit = setTimeout(() => worker.process.kill("SIGKILL"), 20_000);
+      const limit = setTimeout(() => worker.process.kill("SIGKILL"), 60_000);
       worker.process.stdout.once("data", (url) => {
         // In flight at the stop: its body never ends.
         const socket = require("node:net").connect(new URL(String(url)).port, "127.0.0.1", () => {

@@ -110,7 +110,8 @@ describe("the time of a request", () => {
         setTimeout(respond, 300);
       });
     });
-    const { pool, post } = open(url, 1500);
+    // Responses take 4.8 s together. The first one has time on a busy machine too.
+    const { pool, post } = open(url, 4000);
     const results = await Promise.allSettled(Array.from({ length: 16 }, () => post()));
     expect(results[0]).toMatchObject({ status: "fulfilled", value: { status: 200 } });
     expect(results.at(-1)).toMatchObject({ status: "rejected", reason: { reason: "timeout" } });
@@ -181,9 +182,10 @@ it("a request without a response times out, and a later one on its connection is
       if (!isSilent) socket.write(response);
     });
   });
-  const { pool, post } = open(url, 1500);
+  const { pool, post } = open(url, 4000);
   const silent = post("silent");
-  await sleep(750);
+  // The later one has as much time again when the first one times out.
+  await sleep(2000);
   const [first, next] = await Promise.allSettled([silent, post("next")]);
   expect(first).toMatchObject({ status: "rejected", reason: { reason: "timeout" } });
   expect(next).toMatchObject({ status: "fulfilled", value: { status: 200 } });

@@ -121,7 +121,8 @@ describe("status without a problem", () => {
   });
 
   it("has the next command on a line of its own, and as a member of the JSON", async () => {
-    const { stdout } = await runCli(["status", "--store", "sqlite:new.db"], { home });
+    const env = { PLANTSTORE_URL: closedUrl };
+    const { stdout } = await runCli(["status", "--store", "sqlite:new.db"], { home, env });
     const line = "plantstore serve --store sqlite:new.db";
     expect(stdout).toMatch(new RegExp(`does not exist yet\\n +Create it:\\n +${line}\\n`));
     const { report } = await examine(["--store", "sqlite:new.db"]);
