@@ -3,9 +3,8 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { mintToken } from "../../../../src/auth/authenticator.ts";
 import {
   allTerminals,
@@ -13,27 +12,23 @@ import {
   containing,
   runCli,
   startCli,
-  startServe,
 } from "../../../helpers/run-cli.ts";
 import { postPlant } from "../../../helpers/post-plant.ts";
-import { createTemporaryDirectory } from "../../../helpers/temporary-directory.ts";
+import { inHome, serve as startInHome, useHome } from "./serve-home.ts";
 
 const env = { PLANTSTORE_TOKEN: mintToken() };
 const ferns = '{"id":9007199254740993,"name":"fern"}\n{"id":2,"name":"moss"}\n';
 
-let home: string;
-beforeEach(async () => {
-  home = await createTemporaryDirectory();
-});
+useHome();
 
 /** Writes files with a seed each. */
 async function writeSeeds(texts: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, text] of Object.entries(texts)) await writeFile(join(home, name), text);
+  for (const [name, text] of Object.entries(texts)) await writeFile(inHome(name), text);
 }
 
 /** Starts `serve`, and resolves once it serves. */
 async function serve(args: readonly string[], options: CliOptions = {}) {
-  const run = await startServe(["--log-format", "text", ...args], { home, env, ...options });
+  const run = await startInHome(["--log-format", "text", ...args], { env, ...options });
   await run.saw(options.terminals ? " is ready" : "Listening on");
   return run;
 }
@@ -52,7 +47,7 @@ it("loads files of several formats before the first request", async () => {
     "semicolons.csv": "id;name\n5;oak\n;\n",
   });
   const seeds = ["a b.ndjson", "array.json", "table.csv", "semicolons.csv"];
-  const flags = seeds.flatMap((name) => ["--seed", join(home, name)]);
+  const flags = seeds.flatMap((name) => ["--seed", inHome(name)]);
   const { url, stderr } = await serve(["--store", "memory:", ...flags]);
   expect(stderr()).toContain("Seeds: created 5, unchanged 0, replaced 0");
   expect(await create(url, '{"id":9007199254740993,"name":"fern"}')).toBe("unchanged");
@@ -62,7 +57,7 @@ it("loads files of several formats before the first request", async () => {
 it("loads the file that the environment names", async () => {
   await writeSeeds({ "plants.ndjson": ferns });
   const { stderr } = await serve(["--store", "memory:"], {
-    env: { ...env, PLANTSTORE_SEED: join(home, "plants.ndjson") },
+    env: { ...env, PLANTSTORE_SEED: inHome("plants.ndjson") },
   });
   expect(stderr()).toContain("Seeds: created 2,");
 });
@@ -70,8 +65,8 @@ it("loads the file that the environment names", async () => {
 describe("with a durable store", () => {
   it("replays the seed at each start, so that nothing changes", async () => {
     await writeSeeds({ "plants.ndjson": ferns });
-    const flags = ["--store", `sqlite:${join(home, "plants.db")}`];
-    const seed = ["--seed", join(home, "plants.ndjson")];
+    const flags = ["--store", `sqlite:${inHome("plants.db")}`];
+    const seed = ["--seed", inHome("plants.ndjson")];
     const first = await serve([...flags, ...seed]);
     await first.stop();
     const second = await serve([...flags, ...seed]);
@@ -80,20 +75,20 @@ describe("with a durable store", () => {
 
   it("leaves no store behind after a broken seed", async () => {
     await writeSeeds({ "good.ndjson": ferns, "bad.ndjson": `${ferns}{"id":3}\n` });
-    const store = join(home, "plants.db");
-    const seeds = ["good.ndjson", "bad.ndjson"].flatMap((name) => ["--seed", join(home, name)]);
+    const store = inHome("plants.db");
+    const seeds = ["good.ndjson", "bad.ndjson"].flatMap((name) => ["--seed", inHome(name)]);
     const argv = ["serve", "--port", "0", "--store", `sqlite:${store}`, ...seeds];
-    const result = await runCli(argv, { home, env });
+    const result = await runCli(argv, { home: inHome(), env });
     expect(result).toExit(3, /^error: --seed: .*bad\.ndjson: record 3 at line 3: name is missing/);
     expect(existsSync(store)).toBe(false);
   });
 
   it("stops at an id that belongs to a different plant, unless it may be replaced", async () => {
     await writeSeeds({ "a.ndjson": ferns, "b.csv": "id,name\n2,ivy\n" });
-    const store = ["--store", `sqlite:${join(home, "plants.db")}`];
-    await (await serve([...store, "--seed", join(home, "a.ndjson")])).stop();
-    const argv = [...store, "--seed", join(home, "b.csv")];
-    const result = await runCli(["serve", "--port", "0", ...argv], { home, env });
+    const store = ["--store", `sqlite:${inHome("plants.db")}`];
+    await (await serve([...store, "--seed", inHome("a.ndjson")])).stop();
+    const argv = [...store, "--seed", inHome("b.csv")];
+    const result = await runCli(["serve", "--port", "0", ...argv], { home: inHome(), env });
     expect(result).toExit(5, /b\.csv: record 1 at line 2: id 2 belongs to a different plant/);
     const replacing = await serve([...argv, "--on-conflict", "replace"]);
     expect(replacing.stderr()).toContain("Seeds: created 0, unchanged 0, replaced 1");
@@ -103,12 +98,12 @@ describe("with a durable store", () => {
     ["standard input", "-"],
     ["a pipe", "pipe"],
   ])("rejects %s, because it cannot be read again", async (_what, path) => {
-    execFileSync("mkfifo", [join(home, "pipe")]);
-    const seed = path === "-" ? path : join(home, path);
-    const store = join(home, "plants.db");
+    execFileSync("mkfifo", [inHome("pipe")]);
+    const seed = path === "-" ? path : inHome(path);
+    const store = inHome("plants.db");
     const argv = ["serve", "--port", "0", "--store", `sqlite:${store}`, "--seed", seed];
     const problem = "cannot be read again at the next start: a durable store needs a file";
-    expect(await runCli(argv, { home, env })).toExit(2, containing(problem));
+    expect(await runCli(argv, { home: inHome(), env })).toExit(2, containing(problem));
     expect(existsSync(store)).toBe(false);
   });
 });
@@ -120,7 +115,7 @@ describe("with a store in memory", () => {
   });
 
   it("reads a named pipe", async () => {
-    const pipe = join(home, "pipe");
+    const pipe = inHome("pipe");
     execFileSync("mkfifo", [pipe]);
     const writer = createWriteStream(pipe);
     writer.end(ferns);
@@ -133,7 +128,7 @@ describe("with a store in memory", () => {
 
   it("stops on a signal while it waits for a seed, without serving", async () => {
     const stdin = new PassThrough();
-    const options = { home, env, stdin, terminals: { stderr: true } };
+    const options = { home: inHome(), env, stdin, terminals: { stderr: true } };
     const run = startCli(["serve", "--port", "0", "--store", "memory:", "--seed", "-"], options);
     await run.saw("loading seeds");
     expect(await run.stop()).toMatchObject({ exitCode: 0, stdout: "" });
@@ -162,10 +157,10 @@ describe("a seed that cannot be loaded stops the start", () => {
     ["an incomplete array", "p.json", '[{"id":1,"name":"a"}', 2, "ends inside the array"],
   ])("%s", async (_rule, file, text, code, message) => {
     await writeSeeds({ [file]: text });
-    for (const store of ["memory:", `sqlite:${join(home, "plants.db")}`]) {
+    for (const store of ["memory:", `sqlite:${inHome("plants.db")}`]) {
       const limits = ["--max-body", "100"];
-      const flags = ["--port", "0", "--store", store, ...limits, "--seed", join(home, file)];
-      const result = await runCli(["serve", ...flags], { home, env });
+      const flags = ["--port", "0", "--store", store, ...limits, "--seed", inHome(file)];
+      const result = await runCli(["serve", ...flags], { home: inHome(), env });
       expect(result).toExit(code, /^error: /);
       expect(result.stderr).toContain(message);
     }
@@ -177,9 +172,9 @@ describe("a seed that cannot be loaded stops the start", () => {
   ])("%s is reported before the server listens", async (_rule, file, reason) => {
     const { url } = await serve(["--store", "memory:"]);
     const usedPort = new URL(url).port;
-    const seed = join(home, file);
+    const seed = inHome(file);
     const argv = ["serve", "--store", "memory:", "--port", usedPort, "--seed", seed];
-    const result = await runCli(argv, { home, env });
+    const result = await runCli(argv, { home: inHome(), env });
     expect(result).toExit(2, containing(`error: --seed: ${seed} ${reason}`));
   });
 
@@ -198,8 +193,8 @@ describe("a seed that cannot be loaded stops the start", () => {
 it("100,000 plants are loaded and stored before the first request", async () => {
   const lines = Array.from({ length: 100_000 }, (_, id) => `{"id":${id},"name":"fern"}\n`);
   await writeSeeds({ "plants.ndjson": lines.join("") });
-  const flags = ["--store", `sqlite:${join(home, "plants.db")}`];
-  const args = [...flags, "--seed", join(home, "plants.ndjson")];
+  const flags = ["--store", `sqlite:${inHome("plants.db")}`];
+  const args = [...flags, "--seed", inHome("plants.ndjson")];
   const { url, stderr } = await serve(args, { terminals: allTerminals });
   expect(stderr()).toContain("created 100000, unchanged 0");
   expect(await create(url, '{"id":99999,"name":"fern"}')).toBe("unchanged");
