@@ -52,8 +52,6 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
     expect(flag.stderr).toMatch(`error: --store ${problem}`);
     const variable = await runCli(argv, { env: { PLANTSTORE_STORE: "plants.db" } });
     expect(variable.stderr).toMatch(`error: PLANTSTORE_STORE ${problem}`);
-    const memory = await runCli([...argv, "--store", "memory"]);
-    expect(memory.stderr).toMatch('unknown store type "memory": use memory:\n');
   });
 
   it("reads the file that --store names without sqlite:", async () => {

@@ -92,13 +92,6 @@ describe("an invalid id", () => {
     const problem = `error: the id must be an integer without leading zeros (got "${text}")\n`;
     expect(await runCli(["get", "--store", url, "--", text])).toExit(2, problem);
   });
-
-  it.each([
-    [["get"], /^error: missing required argument 'id'\nSee "plantstore get --help"\n$/],
-    [["get", "1", "x"], /^error: the id must be an integer from .* \(got "x"\)/],
-  ])("%j is wrong usage", async (argv, message) => {
-    expect(await runCli(argv)).toExit(2, message);
-  });
 });
 
 describe("ids on standard input", () => {
