@@ -1,9 +1,9 @@
 /** Reads the certificate of a server, at the start and on SIGHUP, and warns before it expires. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
-import { isError } from "../../../core/messages.ts";
+import { isError, toShellWord } from "../../../core/messages.ts";
 import type { TlsCertificate } from "../../../server/http/http-server.ts";
-import { CommandError, toReadError } from "../../command-error.ts";
+import { adviseCommand, CommandError, toReadError } from "../../command-error.ts";
 import { readRegularFile } from "../../../store/regular-file.ts";
 import type { ServerRun, TlsFiles } from "./serve-options.ts";
 
@@ -17,12 +17,14 @@ export async function readTlsFiles({ certFile, keyFile }: TlsFiles): Promise<Tls
     () => new X509Certificate(cert),
     (reason) => `${certFile} contains no certificate in PEM: ${reason}`,
   );
+  if (encryptedKey.test(key)) {
+    const command = `openssl pkey -in ${toShellWord(keyFile)} -out FILE`;
+    const hints = adviseCommand("Write it without a password", command);
+    throw new CommandError("usage", `${keyFile} is encrypted`, { hints });
+  }
   const privateKey = callOpenssl(
     () => createPrivateKey(key),
-    (reason) =>
-      encryptedKey.test(key)
-        ? `${keyFile} is encrypted: "openssl pkey" writes it without a password`
-        : `${keyFile} contains no private key in PEM: ${reason}`,
+    (reason) => `${keyFile} contains no private key in PEM: ${reason}`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CommandError(

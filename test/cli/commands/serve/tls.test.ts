@@ -101,7 +101,7 @@ describe("--tls-cert and --tls-key", () => {
     [
       "a key with a password",
       ([a = "", b = "", c = ""]) => [a, b, c, b.replace("cert.pem", "encrypted.pem")],
-      /encrypted\.pem is encrypted: "openssl pkey" writes it without a password\n/,
+      /encrypted\.pem is encrypted\nWrite it without a password:\n {2}openssl pkey -in \S+encrypted\.pem -out FILE\n/,
     ],
   ])("reject %s", async (_what, toArgs, message) => {
     const args = toArgs(await writeCertificate());
