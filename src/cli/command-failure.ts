@@ -1,6 +1,6 @@
 /** Maps errors, and the Errors of a server, to messages and exit codes. A create without a failure does not load it. */
 import type { Retry } from "../client/create-plant.ts";
-import { checkReadiness, type Readiness, type TokenCheck } from "../client/probe.ts";
+import { checkReadiness, type TokenCheck } from "../client/probe.ts";
 import {
   type ErrorResponse,
   NotAPlantStoreError,
@@ -21,6 +21,7 @@ import {
   createDoubt,
   type ExitCodeName,
   exitCodes,
+  type HintedMessage,
   Interruption,
 } from "./command-error.ts";
 import type { Run } from "./command.ts";
@@ -104,8 +105,8 @@ export function toCommandError(
   if (error instanceof UnavailableError) {
     // A retry does not heal a failure of TLS, such as an untrusted certificate.
     const exit = error.reason === "insecure" ? "noPlantStore" : "unavailable";
-    const { advice, start = [] } = toAdvice(error, source, doubt);
-    const message = advice === undefined ? error.message : `${error.message}: ${advice}`;
+    const [advice, ...start] = toAdvice(error, source, doubt);
+    const message = advice === "" ? error.message : `${error.message}: ${advice}`;
     return new CommandError(exit, message, { cause: error, hints: [...start, ...hints] });
   }
   if (!(error instanceof NotAPlantStoreError)) return error;
@@ -126,48 +127,45 @@ function isOfWorkingDirectory(error: unknown): boolean {
   return ("syscall" in error && error.syscall === "uv_cwd") || isOfWorkingDirectory(error.cause);
 }
 
-interface Advice {
-  /** Ends the sentence. */
-  readonly advice?: string;
-  /** How to start the server. */
-  readonly start?: readonly string[];
-}
-
+/** @returns the end of the sentence, which may be empty, and hints */
 function toAdvice(
   { reason, url, detail }: UnavailableError,
   source: UrlSource,
   doubt = createDoubt,
-): Advice {
+): HintedMessage {
   const checkUrl = adviseUrl(toEndpoint(url).origin, source);
   switch (reason) {
     case "refused":
       return toRefusedAdvice(url, detail, checkUrl, source.needsAll);
     case "unknownHost":
-      return { advice: checkUrl };
+      return [checkUrl];
     case "insecure":
-      return {};
+      return [""];
     case "timeout":
-      return { advice: `${doubt}; a higher --timeout waits longer` };
+      return [`${doubt}; a higher --timeout waits longer`];
     case "lost":
     case "gateway":
-      return { advice: doubt };
+      return [doubt];
   }
 }
 
-function toRefusedAdvice(url: string, detail: string, checkUrl: string, needsAll = false): Advice {
-  if (detail === "EACCES") {
-    return { advice: `use it as a user who may write to it, or ${checkUrl}` };
-  }
-  if (detail === "ENOTSOCK") return { advice: checkUrl };
+function toRefusedAdvice(
+  url: string,
+  detail: string,
+  checkUrl: string,
+  needsAll = false,
+): HintedMessage {
+  if (detail === "EACCES") return [`use it as a user who may write to it, or ${checkUrl}`];
+  if (detail === "ENOTSOCK") return [checkUrl];
   const { origin, socketPath, httpUrl } = toEndpoint(url);
   if (!isLocalUrl(url) || url.startsWith("https:")) {
-    return { advice: `${checkUrl}, and that its server runs` };
+    return [`${checkUrl}, and that its server runs`];
   }
   let command = "plantstore serve";
   if (socketPath !== undefined) command += ` --socket ${toShellWord(socketPath)}`;
   else if (origin !== urlOption.url.default) command += ` --port ${new URL(httpUrl).port || 80}`;
   if (needsAll) command += " --operations all";
-  return { start: adviseCommand(`Start a server, or ${checkUrl}`, command) };
+  return ["", ...adviseCommand(`Start a server, or ${checkUrl}`, command)];
 }
 
 /** @param url of a request, or its origin if only that matters */
@@ -303,18 +301,14 @@ export async function explainMissingToken(
   const cause = server?.state === "unknown" ? server.cause : undefined;
   if (cause?.reason === "refused") return cause;
   const known = origins.length === 0 ? "" : ` (saved: ${origins.join(", ")})`;
+  const [how = "", issue = ""] =
+    server?.state !== "ready"
+      ? []
+      : server.isVolatile
+        ? [" with the token that the server printed when it started"]
+        : [" as the owner of its store", "plantstore token issue | "];
+  const advice = `Log in${how}, or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE`;
   return new CommandError("tokenRejected", `no token for ${baseUrl}${known}`, {
-    hints: adviseFirstLogin(login, server),
+    hints: adviseCommand(advice, issue + login),
   });
-}
-
-function adviseFirstLogin(login: string, server: Readiness | undefined): readonly string[] {
-  const variables = "or set PLANTSTORE_TOKEN or PLANTSTORE_TOKEN_FILE";
-  if (server?.state !== "ready") return adviseCommand(`Log in, ${variables}`, login);
-  if (server.isVolatile) {
-    const token = "the token that the server printed when it started";
-    return adviseCommand(`Log in with ${token}, ${variables}`, login);
-  }
-  const owner = "Log in as the owner of its store";
-  return adviseCommand(`${owner}, ${variables}`, `plantstore token issue | ${login}`);
 }
