@@ -315,20 +315,16 @@ describe("wrong usage", () => {
     ["update", "update", "create"],
     ["count", "count", "list --count"],
     ["version", "version", "--version"],
-  ])("%j names the command to use instead of %s: %s", async (words, word, command) => {
-    const advice = `Did you mean:\n  plantstore ${command}\nSee "plantstore --help"\n`;
-    const result = await runCli(words.split(" "));
-    expect(result).toExit(2, `error: unknown command '${word}'\n${advice}`);
-  });
-
-  it.each([
-    ["token isue --help", "isue"],
-    ["token create", "create"],
-  ])("%j names the command of the group to use instead", async (words, word) => {
-    const advice = `Did you mean:\n  plantstore token issue\nSee "plantstore token --help"\n`;
-    const result = await runCli(words.split(" "));
-    expect(result).toExit(2, `error: unknown command '${word}'\n${advice}`);
-  });
+    ["token isue --help", "isue", "token issue", "plantstore token"],
+    ["token create", "create", "token issue", "plantstore token"],
+  ])(
+    "%j names the command to use instead of %s: %s",
+    async (words, word, command, group = root) => {
+      const advice = `Did you mean:\n  plantstore ${command}\nSee "${group} --help"\n`;
+      const result = await runCli(words.split(" "));
+      expect(result).toExit(2, `error: unknown command '${word}'\n${advice}`);
+    },
+  );
 
   const guess = "Did you mean:\n  plantstore";
   const list = "List commands and topics:\n  plantstore help";

@@ -316,12 +316,6 @@ describe("createClient", () => {
     });
   });
 
-  it("accepts a URL with slashes at its end", async () => {
-    await using plants = await startPlantStore({ basePath: "/v1" });
-    const client = createClient({ ...plants, url: `${plants.url}//` });
-    expect(await client.create(fern)).toMatchObject({ ok: true });
-  });
-
   describe("fetch", () => {
     it("of a store without a port is used for each request, with its faults", async () => {
       const faults = { failRate: 0.3, dropRate: 0.3, seed: 1 };

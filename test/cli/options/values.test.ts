@@ -231,7 +231,8 @@ describe("--url", () => {
 
   it.each([
     ["127.0.0.1:7526", "a URL with its scheme: write http://127.0.0.1:7526"],
-    ["localhost:7526", "a URL with its scheme: write http://localhost:7526"],
+    ["localhost:7526/v1", "a URL with its scheme: write http://localhost:7526/v1"],
+    ["plants.example.org", "a URL with its scheme: write https://plants.example.org"],
     ["", "a URL such as http://127.0.0.1:7526"],
     ["ftp://plants.example", "a URL such as http://127.0.0.1:7526"],
     ["http://plants.example/?a", "a URL without ? and #"],

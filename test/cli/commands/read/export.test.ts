@@ -150,18 +150,6 @@ describe("the output", () => {
     expect(end).toEqual({ exitCode: 141, stderr: "" });
     expect(stdout.split("\n").length).toBeLessThan(plants.length);
   });
-
-  it("that is full is reported as an error", async () => {
-    const url = await createSqliteStore(sendPlants(1));
-    const full = new Writable({
-      write: (_chunk, _encoding, done) =>
-        done(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" })),
-    });
-    expect(await exportTo(full, url)).toEqual({
-      exitCode: 1,
-      stderr: "error: the output could not be written: no space left on device\n",
-    });
-  });
 });
 
 describe("a signal", () => {

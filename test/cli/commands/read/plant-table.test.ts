@@ -32,12 +32,3 @@ it("aligns ids to the right, and tags behind wide characters and marks", async (
     "                   3  o\u0308         pot",
   ]);
 });
-
-it("distinguishes an empty tag from an absent one", async () => {
-  expect(
-    await layOut([
-      { id: 1n, name: "fern", tag: "" },
-      { id: 2n, name: "fern" },
-    ]),
-  ).toEqual([' 1  fern  ""', " 2  fern"]);
-});
