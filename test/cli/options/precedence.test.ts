@@ -1,25 +1,18 @@
-/** The precedence of the sources of a value, as one table. That of the place is in place.test.ts. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+/** The precedence of the sources of a value, as one table. That of the place is in place.test.ts, that of the token in create/token.test.ts. */
 import { expect, it } from "vitest";
-import { saveCredential } from "../../helpers/credentials.ts";
 import type { Io } from "../../../src/cli/io.ts";
 import { requestOptions } from "../../../src/cli/options/remote.ts";
 import { storeOption } from "../../../src/cli/options/local.ts";
 import { readOptions } from "../../../src/cli/options/values.ts";
-import { findToken } from "../../../src/cli/config/token-source.ts";
-import { createTemporaryDirectory } from "../../helpers/temporary-directory.ts";
 
 /** Sources of values, which a test sets. */
 interface World {
-  readonly directory: string;
-  readonly flags: { timeoutMs?: string; store?: string; tokenFile?: string };
+  readonly flags: { timeoutMs?: string; store?: string };
   readonly env: Record<string, string>;
 }
 
-type Source = readonly [name: string, set: (world: World) => Promise<void> | void];
+type Source = readonly [name: string, set: (world: World) => void];
 
-const anUrl = "http://127.0.0.1:9";
 const byFlag = (flag: keyof World["flags"], value: string): Source => [
   `--${flag}`,
   ({ flags }) => void (flags[flag] = value),
@@ -30,12 +23,10 @@ const byVariable = (variable: string, value: string): Source => [
 ];
 const byDefault: Source = ["the default", () => undefined];
 
-const toIo = ({ directory, env }: World): Io => {
-  const io: Partial<Io> = { env, platform: "linux", homeDirectory: directory };
+const toIo = ({ env }: World): Io => {
+  const io: Partial<Io> = { env, platform: "linux", homeDirectory: "/home/fern" };
   return io as Io;
 };
-
-const configDirectory = (world: World): string => join(world.directory, ".config/plantstore");
 
 /** Values with their sources, strongest first, and the value of each source. */
 const table: readonly {
@@ -62,43 +53,6 @@ const table: readonly {
     ],
     find: (world) => readOptions(storeOption, world.flags, toIo(world)).store,
   },
-  {
-    what: "the token",
-    sources: [
-      [
-        [
-          "--token-file",
-          async (world) => {
-            world.flags.tokenFile = join(world.directory, "flag");
-            await writeFile(world.flags.tokenFile, "of-the-flag");
-          },
-        ],
-        "of-the-flag",
-      ],
-      [byVariable("PLANTSTORE_TOKEN", "of-the-variable"), "of-the-variable"],
-      [
-        [
-          "PLANTSTORE_TOKEN_FILE",
-          async (world) => {
-            world.env["PLANTSTORE_TOKEN_FILE"] = join(world.directory, "variable");
-            await writeFile(world.env["PLANTSTORE_TOKEN_FILE"], "of-the-file");
-          },
-        ],
-        "of-the-file",
-      ],
-      [
-        [
-          "the saved token",
-          (world) => saveCredential(configDirectory(world), { origin: anUrl, token: "saved" }),
-        ],
-        "saved",
-      ],
-    ],
-    find: async (world) => {
-      const { signal } = new AbortController();
-      return (await findToken(world.flags.tokenFile, anUrl, toIo(world), signal)).token;
-    },
-  },
 ];
 
 const rows = table.flatMap(({ what, sources, find }) =>
@@ -109,9 +63,8 @@ const rows = table.flatMap(({ what, sources, find }) =>
   }),
 );
 
-it.each(rows)("$what: $name wins over $over", async ({ value, present, find }) => {
-  const world: World = { directory: await createTemporaryDirectory(), flags: {}, env: {} };
-  await mkdir(configDirectory(world), { recursive: true });
-  for (const set of present) await set(world);
-  expect(await find(world)).toBe(value);
+it.each(rows)("$what: $name wins over $over", ({ value, present, find }) => {
+  const world: World = { flags: {}, env: {} };
+  for (const set of present) set(world);
+  expect(find(world)).toBe(value);
 });
