@@ -97,13 +97,18 @@ class JsonFormat implements RecordFormat {
       end !== undefined &&
       !input.isOverLimit(end) &&
       !(inspectNewPlant(line) instanceof RequestError);
-    this.#layout = isLine && first !== leftBracket ? "lines" : "values";
+    this.#layout = isLine ? "lines" : "values";
     input.at = input.start;
     this.#isInValue = false;
     return true;
   }
 
-  /** Finds the end of the first line, or of the first value if another one follows it. */
+  /**
+   * Finds the end of the first line.
+   *
+   * @returns the start if its value is an array, has several lines, or is followed by another one; undefined if more bytes are
+   *   needed
+   */
   #findFirstEnd(input: InputBytes, first: number): number | undefined {
     if (first === leftBracket) return input.start;
     if (first !== leftBrace) return input.findLineEnd();
