@@ -105,6 +105,10 @@ it.each([
   [42299, "fix"],
   [60000, "fix"],
   [0, "fix"],
+  [-1, "fix"],
+  [1, "fix"],
+  [999, "fix"],
+  [2_147_483_647, "fix"],
 ] as const)("%i, a number of a later version, does what its status says: %s", expectClient);
 
 it("the interface description says what the rows say", () => {

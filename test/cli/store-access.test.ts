@@ -30,15 +30,6 @@ describe.each(commands.map((argv) => ({ argv, name: argv[0] })))("$name", ({ arg
     expect((await runCli([...argv, "--store", url], { env })).stdout).toContain("moss");
   });
 
-  it("reads every acknowledged plant of a store that is open elsewhere", async () => {
-    const url = await createSqliteStore([]);
-    const store = await openStore(url);
-    await store.create(fern, "reject");
-    expect(await runCli([...argv, "--store", url])).toPrint('{"id":1,"name":"fern"}\n');
-    expect(await store.create(moss, "replace")).toMatchObject({ result: "replaced" });
-    await store.close();
-  });
-
   it("rejects memory: with the reason", async () => {
     const message =
       "error: a memory: store exists only inside its server process: select the server with --url, if the command has it\n";
