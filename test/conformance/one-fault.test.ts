@@ -1,6 +1,7 @@
 /** A server with one fault breaks exactly the rules about this fault: plantstore behind a proxy that changes bytes. */
 import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
+import { plantSchema } from "../../src/core/read-plant.ts";
 import { openRawServer } from "../client/scripted-server.ts";
 import { rules } from "./rules.ts";
 import { runOnTestServer } from "./test-run.ts";
@@ -19,8 +20,8 @@ const toSmall = (letter: string): string => letter.toLowerCase();
 const trim = (member: string): string => {
   return member.replaceAll(/" +| +"/g, '"').padEnd(member.length);
 };
-/** Names and tags in a body. */
-const members = /(?<="(?:name|tag)":)"[^"]*"/g;
+/** Names, tags and any further text of a plant in a body. */
+const members = new RegExp(`(?<="(?:${Object.keys(plantSchema.shape).join("|")})":)"[^"]*"`, "g");
 
 const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]])[] = [
   ["has no fault", {}, []],
