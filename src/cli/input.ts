@@ -52,17 +52,20 @@ export async function* readInputChunks(
   }
 }
 
+/** Checks that a path can be read, and is no directory. */
 export async function statReadable(
   path: string,
-  name = toInputName(path),
-  hints: readonly string[] = [],
+  name: string,
+  hints?: readonly string[],
 ): Promise<Stats> {
   try {
     await promises.access(path, constants.R_OK);
-    return await promises.stat(path);
+    const stats = await promises.stat(path);
+    if (!stats.isDirectory()) return stats;
   } catch (error) {
     throw toReadError(name, error, hints);
   }
+  throw new CommandError("usage", `${name} cannot be read: it is a directory`);
 }
 
 /** Reads named pipes through a socket: a blocked read, or open, in the thread pool could not be cancelled. */

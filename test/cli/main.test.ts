@@ -198,10 +198,6 @@ describe("a topic of the manual", () => {
     expect(await runCli(["help", "Bulk"])).toEqual(await runCli(["help", "bulk"]));
   });
 
-  it("is in the list of `help topics`, one in a line", async () => {
-    expect(await runCli(["help", "topics"])).toPrint(`${topics.join("\n")}\n`);
-  });
-
   it("is in the list of help", async () => {
     const { stdout } = await runCli(["--help"]);
     const readRows = (pattern: RegExp): string[][] => {

@@ -7,7 +7,7 @@ import { listManualFiles, listTopics, readTopic } from "../topics.ts";
 
 export const helpCommand: CommandBody = {
   description:
-    'Prints the help of a command, or a topic or another file of the manual. On a terminal, a long topic is shown with PAGER, or less. Without a word, lists the commands and the topics; "topics" lists the topics alone. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
+    'Prints the help of a command, or a topic or another file of the manual. On a terminal, a long topic is shown with PAGER, or less. Without a word, lists the commands and the topics. The manual page has all commands: man plantstore, or, since npm 12 links no manual pages, man "$(npm root --global)/plantstore/dist/plantstore.1".',
   listValues: async () => [
     ...listTopics(),
     ...listManualFiles().map((name) => [name, "File of the manual"] as const),
@@ -26,10 +26,6 @@ export const helpCommand: CommandBody = {
 /** @throws CommanderError after the help of a command */
 async function runHelp({ operands, io, terminal, help }: Run): Promise<void> {
   const [word = ""] = operands;
-  if (operands.length === 1 && word === "topics") {
-    const names = listTopics().map(([name]) => `${name}\n`);
-    return writeText(io.stdout, names.join(""));
-  }
   const text = operands.length === 1 ? readTopic(word) : undefined;
   if (text === undefined) return help(operands);
   const topics = listTopics().map(([name]) => name);

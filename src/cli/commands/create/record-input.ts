@@ -11,7 +11,6 @@ import {
   type RecordContent,
   type RecordReader,
 } from "../../../records/record-reader.ts";
-import { CommandError } from "../../command-error.ts";
 import { readInputChunks, statReadable, toInputError } from "../../input.ts";
 import type { CreateRun } from "./create-run.ts";
 
@@ -41,9 +40,6 @@ export async function openRecordInput(run: CreateRun): Promise<RecordInput> {
   let totalBytes: number | undefined = 0;
   for (const path of paths) {
     const stats = path === "-" ? undefined : await statReadable(path, toInputName(path), hints);
-    if (stats?.isDirectory()) {
-      throw new CommandError("usage", `${path} cannot be read: it is a directory`);
-    }
     const size = stats?.isFile() ? stats.size : undefined;
     totalBytes = totalBytes === undefined || size === undefined ? undefined : totalBytes + size;
   }

@@ -25,9 +25,6 @@ export async function assertReadableSeeds({ seeds, storeKind }: ServeOptions): P
   for (const path of seeds) {
     const name = `--seed: ${toInputName(path)}`;
     const stats = path === "-" ? undefined : await statReadable(path, name);
-    if (stats?.isDirectory()) {
-      throw new CommandError("usage", `${name} cannot be read: it is a directory`);
-    }
     if (storeKind === "memory" || stats?.isFile()) continue;
     throw new CommandError(
       "usage",
