@@ -364,7 +364,7 @@ export const tokenRevokeOptions = {
 
 export const statusOptions = {
   showsAll: toggleFlag("--all", "Show the settings at their defaults too"),
-  json: toggleFlag("--json", "Print the report as JSON"),
+  json: toggleFlag("--json", "Print the report as JSON; hints say what to do"),
   ...storeOption,
   ...requestOptions,
 } as const satisfies Options;
