@@ -3,7 +3,8 @@ import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { plantSchema } from "../../src/core/read-plant.ts";
 import { openRawServer } from "../client/scripted-server.ts";
-import { rules } from "./rules.ts";
+import type { OperationSet } from "../../src/core/contract.ts";
+import { listRules } from "./rules.ts";
 import { runOnTestServer } from "./test-run.ts";
 import { startServer, testToken } from "../helpers/plant-server.ts";
 
@@ -12,8 +13,11 @@ interface Fault {
   readonly request?: (text: string) => string;
   /** Changes what the server sends. */
   readonly response?: (text: string) => string;
+  /** Default: `create`. */
+  readonly operations?: OperationSet;
 }
 
+const round = (id: string): string => String(BigInt(Number(id)));
 /** Bytes beyond ASCII stay the same. */
 const toSmall = (letter: string): string => letter.toLowerCase();
 /** The length of the body stays the same too: white space moves out of the string. */
@@ -49,8 +53,13 @@ const faults: readonly (readonly [fault: string, Fault, rules: readonly string[]
   ],
   [
     "rounds ids to 53 bits",
-    { request: (text) => text.replace(/9000\d{15}/g, (id) => String(BigInt(Number(id)))) },
+    { request: (text) => text.replace(/9000\d{15}/g, round) },
     ["Two ids of 64 bits that differ by one belong to two plants"],
+  ],
+  [
+    "rounds the ids of a page to 53 bits",
+    { response: (text) => text.replace(/(?<="id":)9000\d{15}/g, round), operations: "all" },
+    ["A page has every digit of an id"],
   ],
   [
     "changes names and tags to small letters",
@@ -124,9 +133,10 @@ function startProxy(port: number, { request, response }: Fault): Promise<string>
 it.each(faults)(
   "a server that %s breaks only the rules about it",
   async (_fault, fault, broken) => {
-    await using server = await startServer();
+    const { operations = "create" } = fault;
+    await using server = await startServer({ operations });
     const url = await startProxy(server.port, fault);
-    const results = await runOnTestServer(rules, { url, timeoutMs: 10_000 });
+    const results = await runOnTestServer(listRules(operations), { url, timeoutMs: 10_000 });
     const failed = results.filter(({ problem }) => problem !== undefined);
     expect(failed.map(({ rule }) => rule.name)).toEqual(broken);
   },
