@@ -163,7 +163,7 @@ function describeList(server: DescribedServer): OpenApiObject {
     summary: "Lists the plants in the order of their ids",
     description: `\
 Lists the plants in the order of their ids, in pages. If more plants follow, the header \`Link\` names the next page. A page
-may end before its limit, at about 1 MiB, but not before its first plant. One page is one snapshot, several are not: a later
+may end before its limit, at about 1 MiB, but has a plant if one follows. One page is one snapshot, several are not: a later
 page can be empty. A parameter that is given twice is rejected, and others are ignored. JavaScript rounds ids above 2^53.
 
 ${toFailureDescription("list", server)}`,
